@@ -1,0 +1,77 @@
+/** The arrows of the house: main → cli → app → noun/routes → noun/queries → store. docs/ARCHITECTURE.md draws them. */
+const nouns = 'challenges|rubriques|auteurs|classement|environnements_virtuels|auth'
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'nouns-are-islands',
+      severity: 'error',
+      comment: 'the one bridge: an author shows the place that the ranking defines',
+      from: { path: `^src/(${nouns})/` },
+      to: { path: `^src/(${nouns})/`, pathNot: ['^src/$1/', '^src/classement/rank[.]ts$'] },
+    },
+    {
+      name: 'nouns-know-no-edge',
+      severity: 'error',
+      from: { path: `^src/(${nouns})/`, pathNot: '[.]test[.]ts$' },
+      to: { path: '^src/(app|main|cli/|http/|portal/)' },
+    },
+    {
+      name: 'contracts-know-no-store',
+      severity: 'error',
+      comment: 'src/contract.ts names the type of the snapshot that a handler reads from, and nothing else of it',
+      from: { path: '/contract[.]ts$' },
+      to: { path: '(^src/store/|/queries[.]ts$|/routes[.]ts$)', pathNot: '^src/store/store[.]ts$' },
+    },
+    {
+      name: 'store-knows-no-noun',
+      severity: 'error',
+      from: { path: '^src/store/' },
+      to: { path: `^src/(${nouns}|http|cli|app|portal)` },
+    },
+    {
+      name: 'portal-knows-no-edge',
+      severity: 'error',
+      from: { path: '^src/portal/', pathNot: '[.]test[.]ts$' },
+      to: { path: '^src/(app|main|cli/|http/)' },
+    },
+    {
+      name: 'http-knows-no-query',
+      severity: 'error',
+      from: { path: '^src/http/' },
+      to: { path: '(/queries[.]ts$|/routes[.]ts$|^src/(cli|portal)/)' },
+    },
+    {
+      name: 'driver-in-one-file',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/store/sqlite/driver[.]ts$' },
+      to: { path: 'node_modules/@photostructure/' },
+    },
+    {
+      name: 'framework-at-the-edge',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(app[.]ts|http/)' },
+      to: { path: 'node_modules/(fastify|@fastify)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'config-read-at-the-top',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(main|config|cli/)' },
+      to: { path: '^src/config[.]ts$' },
+    },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      from: { orphan: true, path: '^src/', pathNot: '([.]test|/main|/request)[.]ts$' },
+      to: {},
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+}

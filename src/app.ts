@@ -1,0 +1,109 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { auteursRoutes } from './auteurs/routes.js'
+import { Guard } from './auth/guard.js'
+import { Login, type LoginLimits } from './auth/login.js'
+import { loginRoutes, sessionRoutes } from './auth/routes.js'
+import { challengesRoutes } from './challenges/routes.js'
+import { classementRoutes } from './classement/routes.js'
+import type { Bounds, ReadContext } from './contract.js'
+import { environnementsVirtuelsRoutes } from './environnements_virtuels/routes.js'
+import { Admission, type AdmissionLimits, requireSession } from './http/admission.js'
+import { ResponseCache } from './http/cache.js'
+import { healthRoutes } from './http/health.js'
+import { toJsonBuffer } from './http/json.js'
+import { refuseOtherMethods, refuseUnknownPath } from './http/methods.js'
+import type { Metrics } from './http/metrics.js'
+import { type Access, describe, type Operation } from './http/openapi.js'
+import { Origins } from './http/origin.js'
+import { etagOf, type ServeDeps, sendReady, serveActions, serveReads } from './http/serve.js'
+import { createHttpServer, type HttpSettings } from './http/server.js'
+import { rubriquesRoutes } from './rubriques/routes.js'
+import type { Store } from './store/store.js'
+
+export interface AppSettings extends AdmissionLimits, LoginLimits, Omit<HttpSettings, 'log'> {
+  /** The server's address as clients see it; undefined: what Host says. */
+  publicUrl: string | undefined
+  /** The base address of the portal's pages. */
+  portalUrl: string
+  corsOrigins: readonly string[]
+  allowGetLogin: boolean
+  /** Bytes of ready answers held in memory. */
+  cacheBytes: number
+  version: string
+  bounds: Bounds
+}
+
+export interface AppDeps {
+  store: Store
+  settings: AppSettings
+  metrics: Metrics
+  log: FastifyBaseLogger
+}
+
+/** The whole server: its scopes, and in each what it serves. */
+export function buildApp({ store, settings, metrics, log }: AppDeps): FastifyInstance {
+  const origins = new Origins(settings.publicUrl, settings.corsOrigins)
+  const admission = new Admission(new Guard(store), store, settings)
+  const challengeUrl = challengeUrls(settings.portalUrl)
+  const cache = new ResponseCache(settings.cacheBytes)
+  const { bounds } = settings
+  const deps: ServeDeps = { store, cache, origins, admission, metrics, challengeUrl, bounds }
+  const auth = { store, login: new Login(store, settings), allowGetLogin: settings.allowGetLogin }
+  const operations: Operation[] = []
+  const record = (access: Access) => (endpoint: Operation['endpoint']) => operations.push({ endpoint, access })
+
+  const app = createHttpServer({ ...settings, log }, metrics, origins)
+
+  app.register(async (probes) => {
+    healthRoutes(probes, store)
+  })
+
+  app.register(async (open) => {
+    open.addHook('onRequest', admission.optional)
+    loginRoutes(serveActions(open, deps, record('open')), auth)
+    open.get('/openapi.json', (request, reply) => sendReady(request, reply, document(), admission))
+  })
+
+  app.register(async (guarded) => {
+    guarded.addHook('onRequest', admission.required)
+    guarded.addHook('onRequest', refuseUnknownPath)
+    guarded.setNotFoundHandler(() => undefined)
+
+    const serve = serveReads(guarded, deps, record('credential'))
+    challengesRoutes(serve)
+    rubriquesRoutes(serve)
+    auteursRoutes(serve)
+    classementRoutes(serve)
+    environnementsVirtuelsRoutes(serve)
+
+    guarded.register(async (signedIn) => {
+      signedIn.addHook('onRequest', requireSession)
+      sessionRoutes(serveActions(signedIn, deps, record('session')), auth)
+    })
+  })
+
+  app.register(async (others) => refuseOtherMethods(others, admission, operations))
+
+  const document = once(() => {
+    const body = toJsonBuffer(describe(operations, settings.version, settings.publicUrl))
+    return { body, etag: etagOf(body) }
+  })
+  return app
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+/** Joins the portal's base address with a challenge's stored path; an absolute stored address is kept. */
+function challengeUrls(portalUrl: string): ReadContext['challengeUrl'] {
+  const base = portalUrl.endsWith('/') ? portalUrl : `${portalUrl}/`
+  return ({ id_challenge, url_challenge }) => {
+    if (/^https?:\/\//i.test(url_challenge)) return url_challenge
+    return base + (url_challenge.replace(/^\/+/, '') || `challenges/${id_challenge}`)
+  }
+}

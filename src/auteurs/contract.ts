@@ -1,0 +1,124 @@
+import Type, { type Static } from 'typebox'
+import {
+  Count,
+  contains,
+  endpoint,
+  equals,
+  Id,
+  IdText,
+  Instant,
+  id,
+  ids,
+  OrNull,
+  offset,
+  pageSize,
+  Score,
+  Text,
+} from '../contract.js'
+import { formatInstant } from '../instant.js'
+
+const AuteurItem = Type.Object({ id_auteur: IdText, nom: Text("The author's name.") })
+
+const Auteur = Type.Object({
+  nom: Text("The author's name."),
+  score: Score,
+  position: Type.Integer({
+    minimum: 1,
+    description: 'The place in the ranking; for a hidden author the place that the score would have.',
+  }),
+  challenges: Type.Array(
+    Type.Object({
+      id_challenge: Id,
+      url_challenge: Type.String({
+        format: 'uri',
+        description: "Absolute address of the challenge's page on the portal.",
+      }),
+      titre: Text('Title.'),
+    }),
+    { description: 'The challenges that the author wrote, by id.' },
+  ),
+  id_auteur: IdText,
+  statut: Text('Status.'),
+  lang: Text('Language.'),
+  nb_validations: Count,
+  validations: Type.Array(
+    Type.Object({ id_challenge: Id, titre: Text('Title.'), id_rubrique: Id, score: Score, date: OrNull(Instant) }),
+    { description: 'The challenges that the author solved, all of them, the latest first; unknown dates last.' },
+  ),
+})
+
+export const listAuteurs = endpoint({
+  path: '/auteurs',
+  tag: 'auteurs',
+  summary: 'Search authors',
+  description: 'By id, ascending; an object whose keys "0", "1", … restart on each page. Filters combine with AND.',
+  query: {
+    nom: contains('name'),
+    statut: equals('status'),
+    lang: equals('language'),
+    'id_auteur[]': ids('These authors.'),
+    debut_auteurs: offset('authors'),
+    limite: pageSize,
+  },
+  response: Type.Record(Type.String({ pattern: '^(0|[1-9][0-9]*)$' }), AuteurItem),
+  paged: true,
+  errors: ['invalid_parameter', 'search_too_broad'],
+})
+
+export const getAuteur = endpoint({
+  path: '/auteurs/{id_auteur}',
+  tag: 'auteurs',
+  summary: 'Read an author',
+  pathParameters: { id_auteur: id('The author.') },
+  response: Auteur,
+  errors: ['invalid_parameter', 'resource_not_found'],
+})
+
+export interface AuteurItemRow {
+  id_auteur: number
+  nom: string
+}
+
+export interface AuteurRow extends AuteurItemRow {
+  score: number
+  position: number
+  statut: string
+  lang: string
+  nb_validations: number
+  challenges: { id_challenge: number; url_challenge: string; titre: string }[]
+  validations: { id_challenge: number; titre: string; id_rubrique: number; score: number; date: number | null }[]
+}
+
+/** The seed's list: an object keyed by the index of the row on its page. */
+export function presentAuteurs(rows: AuteurItemRow[]): Static<typeof listAuteurs.response & {}> {
+  return Object.fromEntries(
+    rows.map((row, index) => [String(index), { id_auteur: String(row.id_auteur), nom: row.nom }]),
+  )
+}
+
+export function presentAuteur(
+  row: AuteurRow,
+  urlOf: (challenge: AuteurRow['challenges'][number]) => string,
+): Static<typeof Auteur> {
+  return {
+    nom: row.nom,
+    score: row.score,
+    position: row.position,
+    challenges: row.challenges.map((challenge) => ({
+      id_challenge: challenge.id_challenge,
+      url_challenge: urlOf(challenge),
+      titre: challenge.titre,
+    })),
+    id_auteur: String(row.id_auteur),
+    statut: row.statut,
+    lang: row.lang,
+    nb_validations: row.nb_validations,
+    validations: row.validations.map((validation) => ({
+      id_challenge: validation.id_challenge,
+      titre: validation.titre,
+      id_rubrique: validation.id_rubrique,
+      score: validation.score,
+      date: validation.date === null ? null : formatInstant(validation.date),
+    })),
+  }
+}

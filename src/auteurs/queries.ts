@@ -1,0 +1,84 @@
+import { sql } from 'kysely'
+import { placeOf } from '../classement/rank.js'
+import { DEFAULT_PAGE_ROWS, type Page } from '../contract.js'
+import { Problem } from '../errors.js'
+import { listIds } from '../store/list.js'
+import { statement } from '../store/query.js'
+import type { Db } from '../store/store.js'
+import { UNKNOWN_DATE } from '../store/tables.js'
+import type { AuteurItemRow, AuteurRow } from './contract.js'
+
+export interface AuteurFilters {
+  /** Folded. */
+  nom?: string | undefined
+  /** Lower case. */
+  statut?: string | undefined
+  lang?: string | undefined
+  /** These authors only. */
+  auteurs?: number[] | undefined
+}
+
+export async function findAuteurs(
+  db: Db,
+  filters: AuteurFilters,
+  debut = 0,
+  limite = DEFAULT_PAGE_ROWS,
+): Promise<Page<AuteurItemRow>> {
+  const { ids, ...counts } = await listIds(db, {
+    table: 'auteurs',
+    id: 'id_auteur',
+    contains: { nom_plie: filters.nom },
+    equals: { statut_cle: filters.statut, lang_cle: filters.lang },
+    condition: filters.auteurs && sql<boolean>`t.id_auteur in (${sql.join(filters.auteurs)})`,
+    debut,
+    limite,
+  })
+  const query = db.q
+    .selectFrom('auteurs')
+    .select(['id_auteur', 'nom'])
+    .where('id_auteur', 'in', ids)
+    .orderBy('id_auteur')
+  return { rows: ids.length === 0 ? [] : await db.all(query), debut, limite, ...counts }
+}
+
+/** One author with what they wrote and solved. Throws `resource_not_found`. */
+export async function findAuteur(db: Db, idAuteur: number): Promise<AuteurRow> {
+  const id = { id: idAuteur }
+  const auteur = await db.get(selectAuteur, id)
+  if (!auteur) throw new Problem('resource_not_found', { detail: 'The portal has no author with this id.' })
+  const validations = auteur.nb_validations > 0 ? await db.all(selectValidations, id) : []
+  return {
+    ...auteur,
+    position: await placeOf(db, auteur.score),
+    challenges: await db.all(selectWritten, id),
+    validations: validations.map((row) => (row.date === UNKNOWN_DATE ? { ...row, date: null } : row)),
+  }
+}
+
+const selectAuteur = statement<{ id: number }>()((q, p) =>
+  q
+    .selectFrom('auteurs')
+    .select(['id_auteur', 'nom', 'score', 'statut', 'lang', 'nb_validations'])
+    .where('id_auteur', '=', p.id),
+)
+
+const selectWritten = statement<{ id: number }>()((q, p) =>
+  q
+    .selectFrom('challenges_auteurs')
+    .innerJoin('challenges', 'challenges.id_challenge', 'challenges_auteurs.id_challenge')
+    .select(['challenges.id_challenge', 'url_challenge', 'titre'])
+    .where('id_auteur', '=', p.id)
+    .orderBy('challenges.id_challenge'),
+)
+
+const selectValidations = statement<{ id: number }>()((q, p) =>
+  q
+    .selectFrom('validations')
+    .innerJoin('challenges', 'challenges.id_challenge', 'validations.id_challenge')
+    .select(['challenges.id_challenge', 'titre', 'id_rubrique', 'score'])
+    .select(({ ref }) => ref('date').$castTo<number | null>().as('date'))
+    .where('id_auteur', '=', p.id)
+    .orderBy(sql`date = ${sql.lit(UNKNOWN_DATE)}`)
+    .orderBy('date', 'desc')
+    .orderBy('challenges.id_challenge'),
+)

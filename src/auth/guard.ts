@@ -1,0 +1,120 @@
+import type { Principal, Scope } from '../contract.js'
+import type { ErrorCode } from '../errors.js'
+import { nowSeconds } from '../instant.js'
+import type { Store } from '../store/store.js'
+import { type CredentialRow, findCle, findSession, touch } from './queries.js'
+import { digest, isApiKey, isSameDigest, isSessionToken } from './tokens.js'
+
+/** A credential as a client presents it. */
+export interface Presented {
+  kind: Principal['kind']
+  secret: string
+}
+
+export const SESSION_IDLE_SECONDS = 7 * 24 * 3600
+export const SESSION_MAX_SECONDS = 30 * 24 * 3600
+
+/** Use is noted to the hour, so that a read all but never writes. */
+const USE_STEP_SECONDS = 3600
+const MAX_HELD_CREDENTIALS = 10_000
+
+/** The most telling refusal first, where several credentials were sent. */
+const REFUSALS: readonly ErrorCode[] = [
+  'credential_revoked',
+  'credential_expired',
+  'credential_invalid',
+  'credential_missing',
+]
+
+interface Held {
+  principal: Principal
+  row: CredentialRow
+}
+
+/**
+ * Turns a credential into a principal. What it learnt from the store it holds until the version of the accounts moves,
+ * so that a revocation is obeyed by the next request.
+ */
+export class Guard {
+  private readonly held = new Map<string, Held>()
+  private version = 0
+
+  constructor(
+    private readonly store: Store,
+    private readonly now: () => number = nowSeconds,
+  ) {}
+
+  /** The principal of the first valid credential, or the reason why none is. */
+  async identify(presented: readonly Presented[], version: number): Promise<Principal | ErrorCode> {
+    if (version !== this.version) {
+      this.held.clear()
+      this.version = version
+    }
+    let refusal: ErrorCode = 'credential_missing'
+    for (const credential of presented) {
+      const found = await this.check(credential)
+      if (typeof found !== 'string') return found
+      if (REFUSALS.indexOf(found) < REFUSALS.indexOf(refusal)) refusal = found
+    }
+    return refusal
+  }
+
+  private async check({ kind, secret }: Presented): Promise<Principal | ErrorCode> {
+    if (!(kind === 'session' ? isSessionToken(secret) : isApiKey(secret))) return 'credential_invalid'
+    const empreinte = digest(secret)
+    const known = this.held.get(empreinte)
+    if (known && isSameDigest(known.row.empreinte, empreinte) && this.stateOf(known.row) === 'valid')
+      return this.use(known)
+    const held = await this.load(kind, empreinte)
+    if (!held || !isSameDigest(held.row.empreinte, empreinte)) return 'credential_invalid'
+    const state = this.stateOf(held.row)
+    return state === 'valid' ? this.use(held) : state
+  }
+
+  private async load(kind: Principal['kind'], empreinte: string): Promise<Held | undefined> {
+    return this.store.read(async (db, { comptes }) => {
+      const row: CredentialRow | undefined = await db.get(kind === 'session' ? findSession : findCle, { empreinte })
+      if (!row) return undefined
+      const held = { row, principal: toPrincipal(kind, row) }
+      if (comptes === this.version) this.hold(empreinte, held)
+      return held
+    })
+  }
+
+  private hold(empreinte: string, held: Held): void {
+    if (this.held.size >= MAX_HELD_CREDENTIALS) this.held.delete(this.held.keys().next().value as string)
+    this.held.set(empreinte, held)
+  }
+
+  private stateOf(row: CredentialRow): 'valid' | 'credential_expired' | 'credential_revoked' {
+    if (row.revocation !== null || row.desactive) return 'credential_revoked'
+    return this.now() < endOf(row) ? 'valid' : 'credential_expired'
+  }
+
+  /** Notes the use of a credential at most once an hour; a store that cannot write now is no reason to refuse. */
+  private use(held: Held): Principal {
+    const { row, principal } = held
+    const at = this.now() - (this.now() % USE_STEP_SECONDS)
+    if ((row.derniere_utilisation ?? 0) < at) {
+      row.derniere_utilisation = at
+      const table = principal.kind === 'session' ? 'sessions' : 'cles_api'
+      this.store.write({}, (db) => touch(db, table, row.empreinte, at)).catch(() => undefined)
+    }
+    return principal
+  }
+}
+
+/** When a credential ends: a key at its expiration, a session after 7 days without use and 30 in all. */
+function endOf(row: CredentialRow): number {
+  if (row.expiration !== null) return row.expiration
+  return Math.min(row.creation + SESSION_MAX_SECONDS, (row.derniere_utilisation ?? row.creation) + SESSION_IDLE_SECONDS)
+}
+
+/** An operator's own session has every scope, another session `lecture`, a key those it was made with. */
+function toPrincipal(kind: Principal['kind'], row: CredentialRow): Principal {
+  const operateur = row.operateur === 1
+  const own: Scope[] = operateur ? ['lecture', 'ecriture', 'export'] : ['lecture']
+  const portee = kind === 'session' ? own : own.filter((scope) => row.portee?.split(' ').includes(scope))
+  const { id_compte, id_auteur, empreinte } = row
+  return { kind, id_compte, id_auteur, operateur, portee, empreinte }
+}

@@ -1,0 +1,54 @@
+import { hash, verify } from '@node-rs/argon2'
+import { Problem } from '../errors.js'
+
+/** argon2id, the library's default, at the cost that OWASP's Password Storage Cheat Sheet asks for: 19 MiB, two passes. */
+const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+export const MIN_PASSWORD_CODE_POINTS = 8
+export const MAX_PASSWORD_BYTES = 1_024
+
+/** Verifications that may be under way or waiting; each takes some 15 ms of one core and 19 MiB. */
+const MAX_PENDING = 64
+
+export function hashPassword(password: string): Promise<string> {
+  return hash(password, OPTIONS)
+}
+
+/** What is wrong with a new password, or undefined. */
+export function passwordFault(password: string): string | undefined {
+  if ([...password].length < MIN_PASSWORD_CODE_POINTS)
+    return `a password has at least ${MIN_PASSWORD_CODE_POINTS} characters`
+  if (Buffer.byteLength(password) > MAX_PASSWORD_BYTES) return `a password has at most ${MAX_PASSWORD_BYTES} bytes`
+  return undefined
+}
+
+/** Checks passwords in as many threads as the runtime has, and sheds what would wait too long. */
+export class PasswordChecker {
+  private pending = 0
+  private decoy: Promise<string> | undefined
+
+  /**
+   * Whether a password is that of a hash. Without a hash (no such login) the same work is done and the answer is no, so
+   * that the time taken tells nothing. Throws `overloaded` when too many checks wait.
+   */
+  async matches(stored: string | undefined, password: string): Promise<boolean> {
+    if (this.pending >= MAX_PENDING) throw new Problem('overloaded')
+    this.pending++
+    try {
+      this.decoy ??= hashPassword('a password that no account has')
+      const isRight = await verify(stored ?? (await this.decoy), password.slice(0, MAX_PASSWORD_BYTES))
+      return stored !== undefined && isRight
+    } finally {
+      this.pending--
+    }
+  }
+}
+
+/** Whether a text is an argon2id hash whose cost stays within what a login may take. */
+export function isAcceptableHash(text: string): boolean {
+  const match =
+    /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/.exec(text)
+  if (!match) return false
+  const [memory = 0, time = 0, lanes = 0] = match.slice(1).map(Number)
+  return memory >= 8 * lanes && memory <= 262_144 && time >= 1 && time <= 10 && lanes >= 1 && lanes <= 8
+}

@@ -1,0 +1,160 @@
+import type { Selectable } from 'kysely'
+import { statement } from '../store/query.js'
+import type { Db } from '../store/store.js'
+import type { CleApiTable, CompteTable } from '../store/tables.js'
+
+/** A session or a key with what its account says of it, as the guard holds it. */
+export interface CredentialRow {
+  empreinte: string
+  id_compte: number
+  id_auteur: number
+  operateur: number
+  desactive: number
+  creation: number
+  expiration: number | null
+  derniere_utilisation: number | null
+  revocation: number | null
+  portee: string | null
+}
+
+export type CompteRow = Selectable<CompteTable>
+export type CleRow = Selectable<CleApiTable>
+
+export const findSession = statement<{ empreinte: string }>()((q, p) =>
+  q
+    .selectFrom('sessions')
+    .innerJoin('comptes', 'comptes.id_compte', 'sessions.id_compte')
+    .select(['empreinte', 'comptes.id_compte', 'id_auteur', 'operateur', 'desactive'])
+    .select(['sessions.creation', 'derniere_utilisation', 'revocation'])
+    .select(({ lit }) => [lit(null).as('expiration'), lit(null).as('portee')])
+    .where('empreinte', '=', p.empreinte),
+)
+
+export const findCle = statement<{ empreinte: string }>()((q, p) =>
+  q
+    .selectFrom('cles_api')
+    .innerJoin('comptes', 'comptes.id_compte', 'cles_api.id_compte')
+    .select(['empreinte', 'comptes.id_compte', 'id_auteur', 'operateur', 'desactive'])
+    .select(['cles_api.creation', 'expiration', 'derniere_utilisation', 'revocation', 'portee'])
+    .where('empreinte', '=', p.empreinte),
+)
+
+const findCompteStatement = statement<{ login: string }>()((q, p) =>
+  q.selectFrom('comptes').selectAll().where('login', '=', p.login),
+)
+
+export function findCompte(db: Db, login: string): Promise<CompteRow | undefined> {
+  return db.get(findCompteStatement, { login })
+}
+
+export function listComptes(db: Db): Promise<CompteRow[]> {
+  return db.all(db.q.selectFrom('comptes').selectAll().orderBy('login'))
+}
+
+export async function insertCompte(db: Db, compte: Omit<CompteRow, 'id_compte'>): Promise<void> {
+  await db.run(db.q.insertInto('comptes').values(compte as CompteRow))
+}
+
+export async function setPassword(db: Db, idCompte: number, motDePasse: string): Promise<void> {
+  await db.run(db.q.updateTable('comptes').set({ mot_de_passe: motDePasse }).where('id_compte', '=', idCompte))
+}
+
+export async function setDisabled(db: Db, idCompte: number, desactive: boolean): Promise<void> {
+  await db.run(
+    db.q
+      .updateTable('comptes')
+      .set({ desactive: desactive ? 1 : 0 })
+      .where('id_compte', '=', idCompte),
+  )
+}
+
+/** Ends every session and key of an account. */
+export async function revokeAll(db: Db, idCompte: number, now: number): Promise<void> {
+  for (const table of ['sessions', 'cles_api'] as const) {
+    await db.run(
+      db.q
+        .updateTable(table)
+        .set({ revocation: now })
+        .where('id_compte', '=', idCompte)
+        .where('revocation', 'is', null),
+    )
+  }
+}
+
+export async function insertSession(
+  db: Db,
+  session: { empreinte: string; id_compte: number; now: number },
+): Promise<void> {
+  const { empreinte, id_compte, now } = session
+  await db.run(
+    db.q
+      .insertInto('sessions')
+      .values({ empreinte, id_compte, creation: now, derniere_utilisation: now, revocation: null }),
+  )
+}
+
+export async function endSession(db: Db, empreinte: string, now: number): Promise<void> {
+  await db.run(db.q.updateTable('sessions').set({ revocation: now }).where('empreinte', '=', empreinte))
+}
+
+/** Forgets sessions that were made before an instant, at most a thousand at a time. */
+export async function purgeSessions(db: Db, before: number): Promise<void> {
+  await db.run(
+    db.q
+      .deleteFrom('sessions')
+      .where('empreinte', 'in', (sessions) =>
+        sessions
+          .selectFrom('sessions')
+          .select('empreinte')
+          .where('creation', '<', before)
+          .orderBy('creation')
+          .limit(1_000),
+      ),
+  )
+}
+
+/** The live keys of an account, or of everybody, ascending. */
+export function listCles(db: Db, now: number, idCompte?: number): Promise<(CleRow & { login: string })[]> {
+  let query = db.q
+    .selectFrom('cles_api')
+    .innerJoin('comptes', 'comptes.id_compte', 'cles_api.id_compte')
+    .selectAll('cles_api')
+    .select('login')
+    .where('revocation', 'is', null)
+    .where('expiration', '>', now)
+    .orderBy('id_cle')
+  if (idCompte !== undefined) query = query.where('cles_api.id_compte', '=', idCompte)
+  return db.all(query)
+}
+
+/** Inserts a key and returns it with its id. */
+export async function insertCle(db: Db, cle: Omit<CleRow, 'id_cle'>): Promise<CleRow> {
+  await db.run(db.q.insertInto('cles_api').values(cle as CleRow))
+  return (await db.get(db.q.selectFrom('cles_api').selectAll().where('empreinte', '=', cle.empreinte))) as CleRow
+}
+
+/** Ends one live key, of one account or of any, and says whether there was one. */
+export async function revokeCle(db: Db, idCle: number, now: number, idCompte?: number): Promise<boolean> {
+  let query = db.q
+    .updateTable('cles_api')
+    .set({ revocation: now })
+    .where('id_cle', '=', idCle)
+    .where('revocation', 'is', null)
+    .where('expiration', '>', now)
+  if (idCompte !== undefined) query = query.where('id_compte', '=', idCompte)
+  return (await db.run(query)) > 0
+}
+
+/** Forgets keys that ended before an instant, one way or the other. */
+export async function purgeCles(db: Db, before: number): Promise<void> {
+  await db.run(
+    db.q
+      .deleteFrom('cles_api')
+      .where(({ or, eb }) => or([eb('expiration', '<', before), eb('revocation', '<', before)])),
+  )
+}
+
+/** Notes when a session or a key was last used. */
+export async function touch(db: Db, table: 'sessions' | 'cles_api', empreinte: string, at: number): Promise<void> {
+  await db.run(db.q.updateTable(table).set({ derniere_utilisation: at }).where('empreinte', '=', empreinte))
+}

@@ -1,0 +1,124 @@
+import { type ActionAnswer, type Principal, SCOPES, type Scope, type ServeAction } from '../contract.js'
+import { Problem } from '../errors.js'
+import { formatInstant, nowSeconds, parseInstant } from '../instant.js'
+import type { Store } from '../store/store.js'
+import { countCodePoints } from '../text.js'
+import { createKey } from './cles.js'
+import * as contract from './contract.js'
+import { SESSION_MAX_SECONDS } from './guard.js'
+import type { Login } from './login.js'
+import { endSession, listCles, revokeCle } from './queries.js'
+
+export interface AuthDeps {
+  store: Store
+  login: Login
+  /** Whether /login takes the password in a query. */
+  allowGetLogin: boolean
+}
+
+/** The ways in: open without a credential. */
+export function loginRoutes(serve: ServeAction, { login, allowGetLogin }: AuthDeps): void {
+  const signIn = async (given: Record<string, unknown>, from: { address: string; secure: boolean }) => {
+    const { name, password } = readLogin(given)
+    const session = await login.signIn(name, password, from.address)
+    return signedInAnswer(session, from.secure)
+  }
+  serve(contract.postLogin, (request) => signIn(readObject(request.body), request))
+  if (allowGetLogin) serve(contract.getLogin, (request) => signIn(request.parameters, request))
+}
+
+/** What a signed-in account does with its own session and keys. */
+export function sessionRoutes(serve: ServeAction, { store }: AuthDeps): void {
+  serve(contract.deleteLogin, async ({ principal, secure }) => {
+    const { empreinte } = principal as Principal
+    await store.write({ comptes: true }, (db) => endSession(db, empreinte, nowSeconds()))
+    return { headers: { 'set-cookie': sessionCookie('', 0, secure) } }
+  })
+
+  serve(contract.listApiKeys, async ({ principal }) => {
+    const rows = await store.read((db) => listCles(db, nowSeconds(), principal?.id_compte))
+    return { body: rows.map(contract.presentApiKey) }
+  })
+
+  serve(contract.createApiKey, async ({ principal, body }) => {
+    const { key, row } = await createKey(store, principal as Principal, readKeyRequest(readObject(body)))
+    return { body: { ...contract.presentApiKey(row), api_key: key } }
+  })
+
+  serve(contract.deleteApiKey, async ({ principal, parameters }) => {
+    const { id_compte } = principal as Principal
+    const found = await store.write({ comptes: true }, (db) => revokeCle(db, parameters.id, nowSeconds(), id_compte))
+    if (!found) throw new Problem('resource_not_found')
+    return {}
+  })
+}
+
+function signedInAnswer(
+  session: { token: string; idAuteur: number; expiration: number },
+  secure: boolean,
+): ActionAnswer {
+  return {
+    body: {
+      service_session: session.token,
+      id_auteur: String(session.idAuteur),
+      expiration: formatInstant(session.expiration),
+    },
+    headers: { 'set-cookie': sessionCookie(session.token, SESSION_MAX_SECONDS, secure) },
+  }
+}
+
+function sessionCookie(token: string, maxAgeSeconds: number, secure: boolean): string {
+  return `service_session=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
+}
+
+function readLogin(given: Record<string, unknown>): { name: string; password: string } {
+  const { login, password } = given
+  const errors = Object.entries({ login, password })
+    .filter(([, value]) => typeof value !== 'string' || value === '' || value.length > 4_096 || value.includes('\0'))
+    .map(([parameter]) => ({ parameter, message: 'takes a text that is not empty' }))
+  if (errors.length > 0) {
+    throw new Problem('invalid_parameter', { detail: 'Give login and password, both as text.', errors })
+  }
+  return { name: login as string, password: password as string }
+}
+
+function readKeyRequest(body: Record<string, unknown>) {
+  const { nom, expiration, portee = [] } = body
+  if (typeof nom !== 'string' || !isKeyName(nom)) {
+    throw invalidField('nom', `takes a text of 1 to ${contract.MAX_KEY_NAME_CODE_POINTS} characters`)
+  }
+  if (!Array.isArray(portee) || !portee.every(isScope)) {
+    throw invalidField('portee', `takes a list of ${SCOPES.join(', ')}`)
+  }
+  return { nom, expiration: readExpiration(expiration), portee }
+}
+
+function readExpiration(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined
+  const instant = typeof value === 'string' ? parseInstant(value) : undefined
+  if (instant === undefined || instant <= nowSeconds()) {
+    throw invalidField('expiration', 'takes an instant to come, such as 2030-01-31T12:00:00Z')
+  }
+  return instant
+}
+
+function isKeyName(nom: string): boolean {
+  const isPlain = nom.isWellFormed() && !nom.includes('\0')
+  return isPlain && nom.trim() !== '' && countCodePoints(nom) <= contract.MAX_KEY_NAME_CODE_POINTS
+}
+
+function isScope(value: unknown): value is Scope {
+  return SCOPES.includes(value as Scope)
+}
+
+function readObject(body: unknown): Record<string, unknown> {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>
+  throw new Problem('invalid_body', {
+    detail: 'The body must be an object.',
+    errors: [{ parameter: 'body', message: 'takes an object' }],
+  })
+}
+
+function invalidField(parameter: string, message: string): Problem {
+  return new Problem('invalid_body', { detail: `${parameter} ${message}.`, errors: [{ parameter, message }] })
+}

@@ -1,0 +1,187 @@
+import Type, { type Static } from 'typebox'
+import {
+  Count,
+  contains,
+  endpoint,
+  equals,
+  Id,
+  IdText,
+  Instant,
+  id,
+  ids,
+  integer,
+  OrNull,
+  offset,
+  pageSize,
+  Score,
+  Text,
+} from '../contract.js'
+import { formatInstant } from '../instant.js'
+
+const ChallengeUrl = Type.String({
+  format: 'uri',
+  description: "Absolute address of the challenge's page on the portal.",
+})
+const DatePublication = OrNull(Instant)
+const NamedAuteur = Type.Object({ id_auteur: IdText, nom: Text("The author's name.") })
+
+const ChallengeItem = Type.Object({
+  id_challenge: Id,
+  titre: Text('Title.'),
+  soustitre: Text('Subtitle.'),
+  lang: Text('Language.'),
+  score: Score,
+  id_rubrique: Id,
+  rubrique: Text("The category's name."),
+  difficulte: Text('Difficulty.'),
+  id_trad: OrNull(Id),
+  url_challenge: ChallengeUrl,
+  date_publication: DatePublication,
+  nb_validations: Count,
+})
+
+const Challenge = Type.Object({
+  titre: Text('Title.'),
+  descriptif: Text('Description, an HTML fragment of the portal.'),
+  score: Score,
+  id_rubrique: Id,
+  id_challenge: Id,
+  soustitre: Text('Subtitle.'),
+  rubrique: Text("The category's name."),
+  lang: Text('Language.'),
+  difficulte: Text('Difficulty.'),
+  id_trad: OrNull(Id),
+  traductions: Type.Array(Type.Object({ id_challenge: Id, lang: Text('Language.') }), {
+    description: 'The challenge in each of its languages, itself included.',
+  }),
+  url_challenge: ChallengeUrl,
+  date_publication: DatePublication,
+  auteurs: Type.Array(NamedAuteur, { description: 'Who wrote it.' }),
+  nb_validations: Count,
+  premiere_validation: OrNull(Type.Object({ ...NamedAuteur.properties, date: OrNull(Instant) })),
+})
+
+const Validation = Type.Object({ ...NamedAuteur.properties, date: OrNull(Instant) })
+
+const idChallenge = { id_challenge: id('The challenge.') }
+
+export const listChallenges = endpoint({
+  path: '/challenges',
+  tag: 'challenges',
+  summary: 'Search challenges',
+  description: 'By id, ascending. Filters combine with AND.',
+  query: {
+    titre: contains('title'),
+    soustitre: contains('subtitle'),
+    lang: equals('language'),
+    score: integer('The score.'),
+    id_rubrique: integer('The category.'),
+    'id_auteur[]': ids('Challenges written by any of these authors.'),
+    debut_challenges: offset('challenges'),
+    limite: pageSize,
+  },
+  response: Type.Array(ChallengeItem),
+  paged: true,
+  errors: ['invalid_parameter', 'search_too_broad'],
+})
+
+export const getChallenge = endpoint({
+  path: '/challenges/{id_challenge}',
+  tag: 'challenges',
+  summary: 'Read a challenge',
+  pathParameters: idChallenge,
+  response: Challenge,
+  errors: ['invalid_parameter', 'resource_not_found'],
+})
+
+export const listValidations = endpoint({
+  path: '/challenges/{id_challenge}/validations',
+  tag: 'challenges',
+  summary: 'List who solved a challenge, the first solver first',
+  description: "By date, then author's id; unknown dates last.",
+  pathParameters: idChallenge,
+  query: { debut_validations: offset('validations'), limite: pageSize },
+  response: Type.Array(Validation),
+  paged: true,
+  errors: ['invalid_parameter', 'resource_not_found'],
+})
+
+export interface ChallengeItemRow {
+  id_challenge: number
+  titre: string
+  soustitre: string
+  lang: string
+  score: number
+  id_rubrique: number
+  rubrique: string
+  difficulte: string
+  id_trad: number | null
+  url_challenge: string
+  date_publication: number | null
+  nb_validations: number
+}
+
+export interface ChallengeRow extends ChallengeItemRow {
+  descriptif: string
+  traductions: { id_challenge: number; lang: string }[]
+  auteurs: { id_auteur: number; nom: string }[]
+  premiere: ValidationRow | undefined
+}
+
+export interface ValidationRow {
+  id_auteur: number
+  nom: string
+  date: number | null
+}
+
+type ChallengeUrlOf = (challenge: ChallengeItemRow) => string
+
+export function presentItem(row: ChallengeItemRow, urlOf: ChallengeUrlOf): Static<typeof ChallengeItem> {
+  return {
+    id_challenge: row.id_challenge,
+    titre: row.titre,
+    soustitre: row.soustitre,
+    lang: row.lang,
+    score: row.score,
+    id_rubrique: row.id_rubrique,
+    rubrique: row.rubrique,
+    difficulte: row.difficulte,
+    id_trad: row.id_trad,
+    url_challenge: urlOf(row),
+    date_publication: presentDate(row.date_publication),
+    nb_validations: row.nb_validations,
+  }
+}
+
+export function presentChallenge(row: ChallengeRow, urlOf: ChallengeUrlOf): Static<typeof Challenge> {
+  return {
+    titre: row.titre,
+    descriptif: row.descriptif,
+    score: row.score,
+    id_rubrique: row.id_rubrique,
+    id_challenge: row.id_challenge,
+    soustitre: row.soustitre,
+    rubrique: row.rubrique,
+    lang: row.lang,
+    difficulte: row.difficulte,
+    id_trad: row.id_trad,
+    traductions: row.traductions,
+    url_challenge: urlOf(row),
+    date_publication: presentDate(row.date_publication),
+    auteurs: row.auteurs.map(presentAuteur),
+    nb_validations: row.nb_validations,
+    premiere_validation: row.premiere ? presentValidation(row.premiere) : null,
+  }
+}
+
+export function presentValidation(row: ValidationRow): Static<typeof Validation> {
+  return { ...presentAuteur(row), date: presentDate(row.date) }
+}
+
+function presentAuteur(row: { id_auteur: number; nom: string }): Static<typeof NamedAuteur> {
+  return { id_auteur: String(row.id_auteur), nom: row.nom }
+}
+
+function presentDate(seconds: number | null): string | null {
+  return seconds === null ? null : formatInstant(seconds)
+}

@@ -1,0 +1,141 @@
+import { sql } from 'kysely'
+import { DEFAULT_PAGE_ROWS, type Page } from '../contract.js'
+import { Problem } from '../errors.js'
+import { seek } from '../store/counted.js'
+import { listIds } from '../store/list.js'
+import { type Builder, statement } from '../store/query.js'
+import type { Db } from '../store/store.js'
+import { UNKNOWN_DATE } from '../store/tables.js'
+import type { ChallengeItemRow, ChallengeRow, ValidationRow } from './contract.js'
+
+export interface ChallengeFilters {
+  /** Folded. */
+  titre?: string | undefined
+  soustitre?: string | undefined
+  /** Lower case. */
+  lang?: string | undefined
+  score?: number | undefined
+  id_rubrique?: number | undefined
+  /** Any of these wrote it. */
+  auteurs?: number[] | undefined
+}
+
+export async function findChallenges(
+  db: Db,
+  filters: ChallengeFilters,
+  debut = 0,
+  limite = DEFAULT_PAGE_ROWS,
+): Promise<Page<ChallengeItemRow>> {
+  const { ids, ...counts } = await listIds(db, {
+    table: 'challenges',
+    id: 'id_challenge',
+    contains: { titre_plie: filters.titre, soustitre_plie: filters.soustitre },
+    equals: { lang_cle: filters.lang, score: filters.score, id_rubrique: filters.id_rubrique },
+    condition: filters.auteurs && writtenByAny(filters.auteurs),
+    debut,
+    limite,
+  })
+  const rows =
+    ids.length === 0 ? [] : await db.all(selectItems(db.q).where('id_challenge', 'in', ids).orderBy('id_challenge'))
+  return { rows, debut, limite, ...counts }
+}
+
+/** One challenge with all that its page shows. Throws `resource_not_found`. */
+export async function findChallenge(db: Db, idChallenge: number): Promise<ChallengeRow> {
+  const id = { id: idChallenge }
+  const row = await db.get(selectChallenge, id)
+  if (!row) throw new Problem('resource_not_found', { detail: 'The portal has no challenge with this id.' })
+  const [premiere] = row.nb_validations > 0 ? await validationsFrom(db, idChallenge, 0, 1) : []
+  return {
+    ...row,
+    traductions:
+      row.id_trad === null
+        ? [{ id_challenge: row.id_challenge, lang: row.lang }]
+        : await db.all(selectTraductions, { id_trad: row.id_trad }),
+    auteurs: await db.all(selectAuteurs, id),
+    premiere,
+  }
+}
+
+/** Who solved a challenge, the first solver first. Throws `resource_not_found`. */
+export async function findValidations(
+  db: Db,
+  idChallenge: number,
+  debut = 0,
+  limite = DEFAULT_PAGE_ROWS,
+): Promise<Page<ValidationRow>> {
+  const challenge = await db.get(selectCount, { id: idChallenge })
+  if (!challenge) throw new Problem('resource_not_found', { detail: 'The portal has no challenge with this id.' })
+  const total = challenge.nb_validations
+  return {
+    rows: await validationsFrom(db, idChallenge, debut, limite),
+    debut,
+    limite,
+    total,
+    more: debut + limite < total,
+  }
+}
+
+async function validationsFrom(db: Db, idChallenge: number, debut: number, limite: number): Promise<ValidationRow[]> {
+  const start = await seek(db, `validations/${idChallenge}`, debut)
+  if (!start) return []
+  const { cle, id, reste } = start
+  const rows = await db.all(selectValidations, { id_challenge: idChallenge, cle, id, reste, limite })
+  return rows.map((row) => (row.date === UNKNOWN_DATE ? { ...row, date: null } : row))
+}
+
+function writtenByAny(auteurs: number[]) {
+  return sql<boolean>`t.id_challenge in (select id_challenge from challenges_auteurs where id_auteur in (${sql.join(auteurs)}))`
+}
+
+function selectItems(q: Builder) {
+  return q
+    .selectFrom('challenges')
+    .innerJoin('rubriques', 'rubriques.id_rubrique', 'challenges.id_rubrique')
+    .select([
+      'id_challenge',
+      'titre',
+      'soustitre',
+      'lang',
+      'score',
+      'challenges.id_rubrique',
+      'rubriques.nom as rubrique',
+    ])
+    .select(['difficulte', 'id_trad', 'url_challenge', 'date_publication', 'nb_validations'])
+}
+
+const selectChallenge = statement<{ id: number }>()((q, p) =>
+  selectItems(q).select('descriptif').where('id_challenge', '=', p.id),
+)
+
+const selectTraductions = statement<{ id_trad: number }>()((q, p) =>
+  q.selectFrom('challenges').select(['id_challenge', 'lang']).where('id_trad', '=', p.id_trad).orderBy('id_challenge'),
+)
+
+const selectAuteurs = statement<{ id: number }>()((q, p) =>
+  q
+    .selectFrom('challenges_auteurs')
+    .innerJoin('auteurs', 'auteurs.id_auteur', 'challenges_auteurs.id_auteur')
+    .select(['auteurs.id_auteur', 'nom'])
+    .where('id_challenge', '=', p.id)
+    .orderBy('auteurs.id_auteur'),
+)
+
+const selectCount = statement<{ id: number }>()((q, p) =>
+  q.selectFrom('challenges').select('nb_validations').where('id_challenge', '=', p.id),
+)
+
+const selectValidations = statement<{ id_challenge: number; cle: number; id: number; reste: number; limite: number }>()(
+  (q, p) =>
+    q
+      .selectFrom('validations')
+      .innerJoin('auteurs', 'auteurs.id_auteur', 'validations.id_auteur')
+      .select(['validations.id_auteur', 'nom'])
+      .select(({ ref }) => ref('date').$castTo<number | null>().as('date'))
+      .where('id_challenge', '=', p.id_challenge)
+      .where(sql<boolean>`(date, validations.id_auteur) >= (${p.cle}, ${p.id})`)
+      .orderBy('date')
+      .orderBy('validations.id_auteur')
+      .limit(p.limite)
+      .offset(p.reste),
+)

@@ -1,0 +1,38 @@
+import { sql } from 'kysely'
+import { DEFAULT_PAGE_ROWS, type Page } from '../contract.js'
+import { Problem } from '../errors.js'
+import { countAll, seek } from '../store/counted.js'
+import { statement } from '../store/query.js'
+import type { Db } from '../store/store.js'
+import type { RankedRow } from './contract.js'
+import { CLASSEMENT, rowOf, withPlaces } from './rank.js'
+
+/** One page of the ranking, from a zero-based row on. */
+export async function findClassement(db: Db, debut: number, limite = DEFAULT_PAGE_ROWS): Promise<Page<RankedRow>> {
+  const total = await countAll(db, CLASSEMENT)
+  const start = await seek(db, CLASSEMENT, debut)
+  const rows = start ? await db.all(selectRanked, { ...start, limite }) : []
+  return { rows: await withPlaces(db, rows, debut), debut, limite, total, more: debut + limite < total }
+}
+
+/** The zero-based row that a page around an author starts at. Throws `resource_not_found` for one who holds no place. */
+export async function findRowAround(db: Db, idAuteur: number, limite = DEFAULT_PAGE_ROWS): Promise<number> {
+  const auteur = await db.get(selectRankedAuteur, { id: idAuteur })
+  if (!auteur) throw new Problem('resource_not_found', { detail: 'The ranking has no author with this id.' })
+  return Math.max(0, (await rowOf(db, auteur.score, idAuteur)) - Math.floor(limite / 2))
+}
+
+const selectRanked = statement<{ cle: number; id: number; reste: number; limite: number }>()((q, p) =>
+  q
+    .selectFrom('auteurs')
+    .select(['id_auteur', 'nom', sql<number>`-cle_classement`.as('score')])
+    .where(sql<boolean>`(cle_classement, id_auteur) >= (${p.cle}, ${p.id})`)
+    .orderBy('cle_classement')
+    .orderBy('id_auteur')
+    .limit(p.limite)
+    .offset(p.reste),
+)
+
+const selectRankedAuteur = statement<{ id: number }>()((q, p) =>
+  q.selectFrom('auteurs').select('score').where('id_auteur', '=', p.id).where('cle_classement', 'is not', null),
+)

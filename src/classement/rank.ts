@@ -1,0 +1,48 @@
+import { sql } from 'kysely'
+import { leafOf } from '../store/counted.js'
+import { statement } from '../store/query.js'
+import type { Db } from '../store/store.js'
+
+/**
+ * The one definition of a tie: a place is 1 + the number of ranked authors with a strictly higher score. Equal scores
+ * share it and the next places are skipped. Every place that anyone is shown comes from here.
+ */
+export async function placeOf(db: Db, score: number): Promise<number> {
+  return (await rowOf(db, score, 0)) + 1
+}
+
+/** The order that the ranking is kept in: score descending, then id ascending. */
+export const CLASSEMENT = 'classement'
+
+/** How many ranked authors come before a score and an id: the zero-based row of the author who has them. */
+export async function rowOf(db: Db, score: number, idAuteur: number): Promise<number> {
+  const cle = -score
+  const leaf = await leafOf(db, CLASSEMENT, cle, idAuteur)
+  const row = await db.get(countInLeaf, { fromCle: leaf.cle, fromId: leaf.id, cle, id: idAuteur })
+  return leaf.avant + Number(row?.nb)
+}
+
+/** Gives rows of the ranking, in its order from a zero-based row on, their places; only the first needs to be asked. */
+export async function withPlaces<R extends { score: number }>(
+  db: Db,
+  rows: R[],
+  debut: number,
+): Promise<(R & { place: number })[]> {
+  let place = 0
+  let score = Number.NaN
+  const placed: (R & { place: number })[] = []
+  for (const [index, row] of rows.entries()) {
+    if (row.score !== score) place = index === 0 ? await placeOf(db, row.score) : debut + index + 1
+    score = row.score
+    placed.push({ ...row, place })
+  }
+  return placed
+}
+
+const countInLeaf = statement<{ fromCle: number; fromId: number; cle: number; id: number }>()((q, p) =>
+  q
+    .selectFrom('auteurs')
+    .select(({ fn }) => fn.countAll<number>().as('nb'))
+    .where(sql<boolean>`(cle_classement, id_auteur) >= (${p.fromCle}, ${p.fromId})`)
+    .where(sql<boolean>`(cle_classement, id_auteur) < (${p.cle}, ${p.id})`),
+)

@@ -1,0 +1,177 @@
+import { Command } from 'commander'
+import { MAX_LOGIN_CODE_POINTS } from '../auth/contract.js'
+import { hashPassword, passwordFault } from '../auth/passwords.js'
+import {
+  type CompteRow,
+  findCompte,
+  insertCompte,
+  listComptes,
+  revokeAll,
+  setDisabled,
+  setPassword,
+} from '../auth/queries.js'
+import { database, integer, type Setting } from '../config.js'
+import { formatInstant, nowSeconds } from '../instant.js'
+import type { Db, Store } from '../store/store.js'
+import { countCodePoints } from '../text.js'
+import { command, readStandardInput, withStore } from './command.js'
+import { CommandError, print, printJson, printTable } from './output.js'
+
+const passwordStdin: Setting = { flags: '--password-stdin', description: 'read the password from standard input' }
+const json: Setting = { flags: '--json', description: 'print a JSON array' }
+
+export function accountsCommand(): Command {
+  return new Command('accounts')
+    .description('Manage the accounts that may sign in.')
+    .addCommand(addCommand())
+    .addCommand(listCommand())
+    .addCommand(passwdCommand())
+    .addCommand(switchCommand('disable', 'Disable an account; its sessions and keys end at once.', true))
+    .addCommand(switchCommand('enable', 'Enable an account again; it signs in anew.', false))
+}
+
+interface AddOptions {
+  database: string
+  idAuteur: number
+  passwordStdin?: boolean
+  operator?: boolean
+}
+
+function addCommand(): Command {
+  const idAuteur = {
+    flags: '--id-auteur <id>',
+    description: 'the author whose account it is',
+    parse: integer(1, Number.MAX_SAFE_INTEGER),
+  }
+  const operator = { flags: '--operator', description: 'mark the account as an operator' }
+  return command('add', 'Add an account for an author; makes and migrates a missing store.', [
+    database,
+    idAuteur,
+    passwordStdin,
+    operator,
+  ])
+    .argument('<login>')
+    .action(async (login: string, options: AddOptions, self: Command) => {
+      if (options.idAuteur === undefined) self.error("error: required option '--id-auteur <id>' not specified")
+      checkLogin(login)
+      await withStore(options.database, { create: true }, async (store) => {
+        const motDePasse = await readPassword(options, self)
+        await store.write({ comptes: true }, (db) => addCompte(db, login, motDePasse, options))
+      })
+      print(`account ${login} added for author ${options.idAuteur}`)
+    })
+}
+
+async function addCompte(db: Db, login: string, motDePasse: string, { idAuteur, operator }: AddOptions): Promise<void> {
+  if (await findCompte(db, login)) throw new CommandError(`there is already an account ${login}`)
+  const auteur = await db.get(db.q.selectFrom('auteurs').select('id_auteur').where('id_auteur', '=', idAuteur))
+  if (!auteur) throw new CommandError(`there is no author ${idAuteur}; import the portal first`)
+  await insertCompte(db, {
+    login,
+    id_auteur: idAuteur,
+    mot_de_passe: motDePasse,
+    operateur: operator ? 1 : 0,
+    desactive: 0,
+    creation: nowSeconds(),
+  })
+}
+
+function listCommand(): Command {
+  return command('list', 'List the accounts.', [database, json]).action(
+    async (options: { database: string; json?: boolean }) => {
+      const comptes = await withStore(options.database, { create: false }, (store) => store.read(listComptes))
+      if (options.json) printJson(comptes.map(presentCompte))
+      else {
+        printTable(
+          ['login', 'author', 'operator', 'disabled', 'created'],
+          comptes.map((row) => [
+            row.login,
+            row.id_auteur,
+            yes(row.operateur),
+            yes(row.desactive),
+            formatInstant(row.creation),
+          ]),
+        )
+      }
+    },
+  )
+}
+
+function presentCompte(row: CompteRow) {
+  return {
+    login: row.login,
+    id_auteur: row.id_auteur,
+    operateur: row.operateur === 1,
+    desactive: row.desactive === 1,
+    creation: formatInstant(row.creation),
+  }
+}
+
+function passwdCommand(): Command {
+  return command('passwd', 'Change a password; the sessions and keys of the account end at once.', [
+    database,
+    passwordStdin,
+  ])
+    .argument('<login>')
+    .action(async (login: string, options: { database: string; passwordStdin?: boolean }, self: Command) => {
+      await withStore(options.database, { create: false }, async (store) => {
+        const motDePasse = await readPassword(options, self)
+        await changeCompte(store, login, async (db, compte) => {
+          await setPassword(db, compte.id_compte, motDePasse)
+          await revokeAll(db, compte.id_compte, nowSeconds())
+        })
+      })
+      print(`password of ${login} changed`)
+    })
+}
+
+function switchCommand(name: string, description: string, desactive: boolean): Command {
+  return command(name, description, [database])
+    .argument('<login>')
+    .action(async (login: string, options: { database: string }) => {
+      await withStore(options.database, { create: false }, (store) =>
+        changeCompte(store, login, async (db, compte) => {
+          await setDisabled(db, compte.id_compte, desactive)
+          if (desactive) await revokeAll(db, compte.id_compte, nowSeconds())
+        }),
+      )
+      print(`account ${login} ${desactive ? 'disabled' : 'enabled'}`)
+    })
+}
+
+async function changeCompte(
+  store: Store,
+  login: string,
+  change: (db: Db, compte: CompteRow) => Promise<void>,
+): Promise<void> {
+  await store.write({ comptes: true }, async (db) => {
+    const compte = await findCompte(db, login)
+    if (!compte) throw new CommandError(`there is no account ${login}`)
+    await change(db, compte)
+  })
+}
+
+async function readPassword({ passwordStdin: given }: { passwordStdin?: boolean }, self: Command): Promise<string> {
+  if (!given) self.error('error: give the password on standard input, with --password-stdin')
+  const password = await readStandardInput()
+  const fault = passwordFault(password)
+  if (fault) throw new CommandError(fault)
+  return hashPassword(password)
+}
+
+function checkLogin(login: string): void {
+  if (
+    login.trim() !== login ||
+    login === '' ||
+    /[\x00-\x1f\x7f]/.test(login) ||
+    countCodePoints(login) > MAX_LOGIN_CODE_POINTS
+  ) {
+    throw new CommandError(
+      `a login has 1 to ${MAX_LOGIN_CODE_POINTS} characters, no space at its ends and no control character`,
+    )
+  }
+}
+
+function yes(flag: number): string {
+  return flag === 1 ? 'yes' : ''
+}

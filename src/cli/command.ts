@@ -1,0 +1,34 @@
+import { Command } from 'commander'
+import { type Setting, toOption } from '../config.js'
+import { openStore } from '../store/open.js'
+import type { Store } from '../store/store.js'
+
+/** A command with settings as its options, each of which the environment may give. */
+export function command(name: string, description: string, settings: readonly Setting[] = []): Command {
+  const made = new Command(name).description(description)
+  for (const setting of settings) made.addOption(toOption(setting))
+  return made
+}
+
+/** Opens a store for one piece of work and closes it, whatever comes of it. */
+export async function withStore<T>(
+  url: string,
+  options: { create: boolean },
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(url, options)
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** All of standard input, as text, without the newline at its end. */
+export async function readStandardInput(): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/\r?\n$/, '')
+}

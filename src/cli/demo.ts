@@ -1,0 +1,118 @@
+import { hostname } from 'node:os'
+import type { Command } from 'commander'
+import { hashPassword } from '../auth/passwords.js'
+import { digest, makeApiKey, makeSessionToken, shownPrefix } from '../auth/tokens.js'
+import { database, port, type ServeOptions, serveSettings } from '../config.js'
+import { formatInstant, nowSeconds } from '../instant.js'
+import { demoPortal } from '../portal/demo.js'
+import { importDump } from '../portal/import.js'
+import { openStore } from '../store/open.js'
+import type { Store } from '../store/store.js'
+import { command } from './command.js'
+import { listen } from './listen.js'
+import { print, startProgress } from './output.js'
+
+const LOGIN = 'demo'
+const KEY_SECONDS = 365 * 24 * 3600
+
+export function demoCommand(): Command {
+  const demoDatabase = { ...database, default: 'sqlite:data/demo.db' }
+  const demoLevel = { ...serveSettings.logLevel, default: 'warn' }
+  const settings = [demoDatabase, port, ...Object.values({ ...serveSettings, logLevel: demoLevel })]
+  return command('demo', 'Serve a portal of our own making, on this machine alone.', settings).action(
+    async (given: ServeOptions) => {
+      const options = { ...given, host: '127.0.0.1', metricsPort: 0 }
+      const store = await openStore(options.database, { create: true })
+      try {
+        const account = await fillOnce(store)
+        const { address, stopped } = await listen(store, options)
+        print(account ? welcome(address, account) : welcomeBack(address, options.database))
+        await stopped
+      } finally {
+        await store.close()
+      }
+    },
+  )
+}
+
+interface DemoAccount {
+  password: string
+  key: string
+}
+
+/** Fills an empty store, account and key included, in one import; a store that holds anything is kept as it is. */
+async function fillOnce(store: Store): Promise<DemoAccount | undefined> {
+  const isEmpty = await store.read(
+    async (db) => !(await db.get(db.q.selectFrom('auteurs').select('id_auteur').limit(1))),
+  )
+  if (!isEmpty) return undefined
+  const account = { password: makeSessionToken().slice(0, 20), key: makeApiKey() }
+  const progress = startProgress('lines')
+  try {
+    const bytes = demoBytes(await accountLine(account))
+    await importDump(store, bytes, {
+      replace: false,
+      withAccounts: true,
+      onProgress: (step, lines) => progress.update(`making the demo portal (${step})`, lines, 0),
+    })
+  } finally {
+    progress.stop()
+  }
+  return account
+}
+
+async function* demoBytes(account: object): AsyncGenerator<Uint8Array> {
+  for (const line of demoPortal()) yield Buffer.from(`${JSON.stringify(line)}\n`)
+  yield Buffer.from(`${JSON.stringify(account)}\n`)
+}
+
+async function accountLine({ password, key }: DemoAccount): Promise<object> {
+  const now = nowSeconds()
+  return {
+    type: 'compte',
+    login: LOGIN,
+    id_auteur: 1,
+    mot_de_passe: await hashPassword(password),
+    operateur: false,
+    desactive: false,
+    creation: formatInstant(now),
+    cles: [
+      {
+        nom: `first key, ${hostname()}`,
+        prefixe: shownPrefix(key),
+        empreinte: digest(key),
+        portee: ['lecture'],
+        creation: formatInstant(now),
+        expiration: formatInstant(now + KEY_SECONDS),
+      },
+    ],
+  }
+}
+
+function welcome(address: string, { password, key }: DemoAccount): string {
+  return `
+Palmarès serves its demo portal on ${address}
+
+  login     ${LOGIN}
+  password  ${password}
+  API key   ${key}
+
+They are shown this once. Try:
+
+  curl -b 'api_key=${key}' '${address}/classement?debut_classement=2450&limite=60'
+  curl -b 'api_key=${key}' '${address}/challenges?titre=mot'
+  curl -H 'Authorization: Bearer ${key}' '${address}/auteurs/1'
+
+The API is described at ${address}/openapi.json. Ctrl-C stops it; the next start keeps everything.`
+}
+
+function welcomeBack(address: string, url: string): string {
+  return `
+Palmarès serves its demo portal on ${address}, as it was left.
+
+For a new key:
+
+  node dist/main.js keys create ${LOGIN} --database ${url} --quiet
+
+The API is described at ${address}/openapi.json. Ctrl-C stops it.`
+}

@@ -1,0 +1,76 @@
+import { createReadStream, statSync } from 'node:fs'
+import type { Command } from 'commander'
+import { database } from '../config.js'
+import { type ImportReport, importDump } from '../portal/import.js'
+import { command, withStore } from './command.js'
+import { CommandError, print, startProgress, tell } from './output.js'
+
+interface ImportCommandOptions {
+  database: string
+  replace?: boolean
+  withAccounts?: boolean
+}
+
+export function importCommand(): Command {
+  const replace = { flags: '--replace', description: 'remove what the dump does not name' }
+  const withAccounts = { flags: '--with-accounts', description: 'import accounts and keys too' }
+  return command('import', 'Import a dump, whole or not at all; makes and migrates a missing store.', [
+    database,
+    replace,
+    withAccounts,
+  ])
+    .argument('<file>', 'the dump, NDJSON; - for standard input')
+    .action(async (file: string, { database: url, replace = false, withAccounts = false }: ImportCommandOptions) => {
+      const report = await withStore(url, { create: true }, (store) => {
+        return withProgress(file, (bytes, onProgress) =>
+          importDump(store, bytes, { replace, withAccounts, onProgress }),
+        )
+      })
+      printReport(report)
+    })
+}
+
+const STEPS = { read: 'reading', merge: 'merging', rank: 'ranking' }
+
+async function withProgress<T>(
+  file: string,
+  work: (bytes: AsyncIterable<Uint8Array>, onProgress: (step: keyof typeof STEPS, lines: number) => void) => Promise<T>,
+): Promise<T> {
+  const stats = file === '-' ? undefined : statSync(file)
+  if (stats?.isDirectory()) throw new CommandError(`${file}: this is a folder, not a file`)
+  const stream = file === '-' ? process.stdin : createReadStream(file)
+  let bytesRead = 0
+  const counted = (async function* () {
+    for await (const chunk of stream) {
+      bytesRead += chunk.length
+      yield chunk as Uint8Array
+    }
+  })()
+  const progress = startProgress('lines')
+  try {
+    return await work(counted, (step, lines) =>
+      progress.update(
+        STEPS[step],
+        lines,
+        step === 'read' ? (stats?.size ?? 0) && lines * ((stats?.size ?? 0) / bytesRead) : lines,
+      ),
+    )
+  } finally {
+    progress.stop()
+  }
+}
+
+function printReport({ lines, tallies, unknownFields }: ImportReport): void {
+  const changed = tallies.filter(({ added, changed, removed, listed }) => added + changed + removed + listed > 0)
+  print(`${lines} lines read${changed.length === 0 ? ', nothing changed' : ''}`)
+  for (const { type, added, changed: updated, removed, listed } of changed) {
+    const parts = [`${added} added`, `${updated} changed`, `${removed} removed`]
+    if (listed > 0) parts.push(`${listed} ${LISTED[type] ?? 'entries'} added or removed`)
+    print(`  ${type}: ${parts.join(', ')}`)
+  }
+  for (const [name, count] of unknownFields)
+    tell(`warning: ${name} is not a field of the dump; left out of ${count} line(s)`)
+}
+
+/** What the lists of a record hold. */
+const LISTED: Record<string, string> = { challenge: 'authorships', compte: 'keys' }

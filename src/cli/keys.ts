@@ -1,0 +1,128 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { createKey } from '../auth/cles.js'
+import { MAX_KEY_NAME_CODE_POINTS, presentApiKey } from '../auth/contract.js'
+import { findCompte, listCles, revokeCle } from '../auth/queries.js'
+import { database, type Setting } from '../config.js'
+import { SCOPES, type Scope } from '../contract.js'
+import { formatInstant, nowSeconds, parseInstant } from '../instant.js'
+import { countCodePoints } from '../text.js'
+import { command, withStore } from './command.js'
+import { CommandError, print, printJson, printTable, tell } from './output.js'
+
+export function keysCommand(): Command {
+  return new Command('keys')
+    .description('Manage API keys.')
+    .addCommand(createCommand())
+    .addCommand(listCommand())
+    .addCommand(revokeCommand())
+}
+
+interface CreateOptions {
+  database: string
+  name: string
+  expires?: number
+  scope: Scope[]
+  quiet?: boolean
+}
+
+const createSettings: Setting[] = [
+  database,
+  { flags: '--name <text>', description: 'what the key is for', default: 'command line', parse: readName },
+  {
+    flags: '--expires <instant>',
+    description: 'when it ends, such as 2030-01-31 or 2030-01-31T12:00:00Z; a year from now without',
+    parse: readExpiry,
+  },
+  {
+    flags: '--scope <list>',
+    description: `what it may do besides reading, comma-separated: ${SCOPES.slice(1).join(', ')}; for operators`,
+    default: [],
+    parse: readScopes,
+  },
+  { flags: '--quiet', description: 'print the key alone' },
+]
+
+function createCommand(): Command {
+  return command('create', 'Make an API key for an account and print it, once.', createSettings)
+    .argument('<login>')
+    .action(async (login: string, { database: url, name, expires, scope, quiet }: CreateOptions) => {
+      const { key, row } = await withStore(url, { create: false }, async (store) => {
+        const compte = await store.read((db) => findCompte(db, login))
+        if (!compte) throw new CommandError(`there is no account ${login}`)
+        if (compte.desactive) throw new CommandError(`the account ${login} is disabled`)
+        const operateur = compte.operateur === 1
+        return createKey(
+          store,
+          { id_compte: compte.id_compte, operateur },
+          { nom: name, expiration: expires, portee: scope },
+        )
+      })
+      print(key)
+      if (!quiet) tell(`key ${row.id_cle} of ${login}, until ${formatInstant(row.expiration)}; it is not shown again`)
+    })
+}
+
+function listCommand(): Command {
+  const json = { flags: '--json', description: 'print a JSON array' }
+  return command('list', 'List the live keys, of every account or of one.', [database, json])
+    .argument('[login]')
+    .action(async (login: string | undefined, options: { database: string; json?: boolean }) => {
+      const rows = await withStore(options.database, { create: false }, (store) =>
+        store.read((db) => listCles(db, nowSeconds())),
+      )
+      const shown = rows.filter((row) => login === undefined || row.login === login)
+      if (options.json) printJson(shown.map((row) => ({ ...presentApiKey(row), login: row.login })))
+      else {
+        printTable(
+          ['id', 'login', 'name', 'prefix', 'scopes', 'until', 'last used'],
+          shown.map((row) => [
+            row.id_cle,
+            row.login,
+            row.nom,
+            row.prefixe,
+            row.portee,
+            formatInstant(row.expiration),
+            row.derniere_utilisation === null ? 'never' : formatInstant(row.derniere_utilisation),
+          ]),
+        )
+      }
+    })
+}
+
+function revokeCommand(): Command {
+  return command('revoke', 'Revoke a key; the next request with it is refused.', [database])
+    .argument('<id>', 'the id that `keys list` shows', (text) => {
+      if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It takes the id that `keys list` shows.')
+      return Number(text)
+    })
+    .action(async (id: number, options: { database: string }) => {
+      await withStore(options.database, { create: false }, async (store) => {
+        const found = await store.write({ comptes: true }, (db) => revokeCle(db, id, nowSeconds()))
+        if (!found) throw new CommandError(`there is no live key ${id}`)
+      })
+      print(`key ${id} revoked`)
+    })
+}
+
+function readName(text: string): string {
+  if (text.trim() === '' || text.includes('\0') || countCodePoints(text) > MAX_KEY_NAME_CODE_POINTS) {
+    throw new InvalidArgumentError(`It takes a text of 1 to ${MAX_KEY_NAME_CODE_POINTS} characters.`)
+  }
+  return text
+}
+
+function readExpiry(text: string): number {
+  const instant = parseInstant(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
+  if (instant === undefined || instant <= nowSeconds()) {
+    throw new InvalidArgumentError('It takes an instant to come, such as 2030-01-31 or 2030-01-31T12:00:00Z.')
+  }
+  return instant
+}
+
+function readScopes(text: string): Scope[] {
+  const scopes = text.split(',').map((scope) => scope.trim())
+  if (!scopes.every((scope): scope is Scope => (SCOPES as readonly string[]).includes(scope))) {
+    throw new InvalidArgumentError(`It takes ${SCOPES.join(', ')}, comma-separated.`)
+  }
+  return scopes
+}

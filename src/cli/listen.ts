@@ -1,0 +1,79 @@
+import type { Server } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { buildApp } from '../app.js'
+import { type ServeOptions, toAppSettings } from '../config.js'
+import { listenMetrics, Metrics } from '../http/metrics.js'
+import type { Store } from '../store/store.js'
+import { CommandError } from './output.js'
+
+/** A stop waits so long for running requests, then ends them: the process is gone within 10 s of the signal. */
+const STOP_PATIENCE_MILLISECONDS = 9_000
+
+export interface Listening {
+  /** The address that it listens on. */
+  address: string
+  /** Resolves when a signal has stopped it and everything is closed. */
+  stopped: Promise<void>
+}
+
+/** Serves a store until SIGTERM or SIGINT. Takes the store over. */
+export async function listen(store: Store, options: ServeOptions): Promise<Listening> {
+  const log = pino({ level: options.logLevel, base: null }, pino.destination({ dest: 2, sync: false }))
+  const metrics = new Metrics()
+  const app = buildApp({ store, settings: toAppSettings(options), metrics, log })
+  const address = await listenOn(app, options)
+  const metricsServer = options.metricsPort > 0 ? await listenOnMetrics(app, metrics, options.metricsPort) : undefined
+  log.info({ address, metrics: metricsServer && `http://127.0.0.1:${options.metricsPort}/metrics` }, 'listening')
+
+  const stopped = nextSignal().then(async (signal) => {
+    log.info({ signal }, 'stopping')
+    const deadline = setTimeout(() => app.server.closeAllConnections(), STOP_PATIENCE_MILLISECONDS)
+    await app.close()
+    clearTimeout(deadline)
+    metricsServer?.close().closeAllConnections()
+    await store.close()
+    log.info('stopped')
+    log.flush()
+  })
+  return { address, stopped }
+}
+
+async function listenOn(app: FastifyInstance, { host, port }: ServeOptions): Promise<string> {
+  try {
+    return await app.listen({ host, port })
+  } catch (error) {
+    await app.close()
+    throw listenError(error, host, port, '--port')
+  }
+}
+
+async function listenOnMetrics(app: FastifyInstance, metrics: Metrics, port: number): Promise<Server> {
+  try {
+    return await listenMetrics(metrics, port)
+  } catch (error) {
+    await app.close()
+    throw listenError(error, '127.0.0.1', port, '--metrics-port')
+  }
+}
+
+function listenError(error: unknown, host: string, port: number, flag: string): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE') return new CommandError(`port ${port} is in use on ${host}; give another with ${flag}`)
+  if (code === 'EACCES') return new CommandError(`this user may not listen on port ${port}; give another with ${flag}`)
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return new CommandError(`${host} is not an address of this machine`)
+  return error
+}
+
+/** The first signal stops gracefully; the second ends the process at once, as usual. */
+function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const signals = ['SIGTERM', 'SIGINT'] as const
+    const once = (signal: NodeJS.Signals) => {
+      for (const each of signals) process.removeListener(each, once)
+      resolve(signal)
+    }
+    for (const each of signals) process.on(each, once)
+  })
+}

@@ -1,0 +1,20 @@
+import type { Command } from 'commander'
+import { database, host, metricsPort, port, type ServeOptions, serveSettings } from '../config.js'
+import { openStore } from '../store/open.js'
+import { command } from './command.js'
+import { listen } from './listen.js'
+
+export function serveCommand(): Command {
+  const settings = [database, host, port, metricsPort, ...Object.values(serveSettings)]
+  return command('serve', 'Serve a store; makes and migrates a missing one.', settings).action(
+    async (options: ServeOptions) => {
+      const store = await openStore(options.database, { create: true })
+      try {
+        const { stopped } = await listen(store, options)
+        await stopped
+      } finally {
+        await store.close()
+      }
+    },
+  )
+}

@@ -1,0 +1,71 @@
+import Type, { type Static } from 'typebox'
+import { contains, endpoint, equals, Id, id, OrNull, offset, pageSize, Text } from '../contract.js'
+
+const EnvironnementItem = Type.Object({
+  id_environnement_virtuel: Id,
+  nom: Text('Name.'),
+  os: Text('Operating system.'),
+})
+
+const Environnement = Type.Object({
+  ...EnvironnementItem.properties,
+  statut: Text('Status.'),
+  lang: Text('Language.'),
+  description_fr: Text('Description in French.'),
+  description_en: Text('Description in English.'),
+  time_to_root: OrNull(Type.Integer({ minimum: 0, description: 'Seconds.' })),
+})
+
+export const listEnvironnements = endpoint({
+  path: '/environnements_virtuels',
+  tag: 'environnements_virtuels',
+  summary: 'Search virtual environments',
+  description: 'By id, ascending. Filters combine with AND.',
+  query: {
+    nom: contains('name'),
+    os: equals('operating system'),
+    debut_environnements_virtuels: offset('virtual environments'),
+    limite: pageSize,
+  },
+  response: Type.Array(EnvironnementItem),
+  paged: true,
+  errors: ['invalid_parameter', 'search_too_broad'],
+})
+
+export const getEnvironnement = endpoint({
+  path: '/environnements_virtuels/{id_environnement_virtuel}',
+  tag: 'environnements_virtuels',
+  summary: 'Read a virtual environment',
+  pathParameters: { id_environnement_virtuel: id('The virtual environment.') },
+  response: Environnement,
+  errors: ['invalid_parameter', 'resource_not_found'],
+})
+
+export interface EnvironnementItemRow {
+  id_environnement_virtuel: number
+  nom: string
+  os: string
+}
+
+export interface EnvironnementRow extends EnvironnementItemRow {
+  statut: string
+  lang: string
+  description_fr: string
+  description_en: string
+  time_to_root: number | null
+}
+
+export function presentEnvironnementItem(row: EnvironnementItemRow): Static<typeof EnvironnementItem> {
+  return { id_environnement_virtuel: row.id_environnement_virtuel, nom: row.nom, os: row.os }
+}
+
+export function presentEnvironnement(row: EnvironnementRow): Static<typeof Environnement> {
+  return {
+    ...presentEnvironnementItem(row),
+    statut: row.statut,
+    lang: row.lang,
+    description_fr: row.description_fr,
+    description_en: row.description_en,
+    time_to_root: row.time_to_root,
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * The catalogue of everything that a client can be told is wrong: `code` is stable, `status` and `title` follow from
+ * it, `detail` may be made more precise where it is thrown. docs/API.md lists them; a test compares.
+ */
+export const catalogue = {
+  malformed_request: { status: 400, title: 'Bad request', detail: 'The request is not well-formed HTTP.' },
+  invalid_parameter: {
+    status: 400,
+    title: 'Invalid parameter',
+    detail: 'A parameter is not of the form that it takes.',
+  },
+  invalid_body: { status: 400, title: 'Invalid body', detail: 'The body is not what this operation takes.' },
+  too_many_keys: {
+    status: 400,
+    title: 'Too many keys',
+    detail: 'An account holds at most 20 live keys; revoke one first.',
+  },
+  credential_missing: {
+    status: 401,
+    title: 'Credential missing',
+    detail: 'Send the cookie service_session, the cookie api_key, or Authorization: Bearer with an API key.',
+  },
+  credential_invalid: { status: 401, title: 'Credential invalid', detail: 'No account has this credential.' },
+  credential_expired: {
+    status: 401,
+    title: 'Credential expired',
+    detail: 'This credential has expired; make a new one.',
+  },
+  credential_revoked: {
+    status: 401,
+    title: 'Credential revoked',
+    detail: 'This credential was ended; make a new one.',
+  },
+  login_refused: { status: 401, title: 'Login refused', detail: 'The login or the password is wrong.' },
+  foreign_origin: { status: 403, title: 'Foreign origin', detail: 'A page of another origin may not do this.' },
+  session_required: {
+    status: 403,
+    title: 'Session required',
+    detail: 'Sign in with /login; an API key cannot do this.',
+  },
+  scope_required: {
+    status: 403,
+    title: 'Scope required',
+    detail: 'This credential does not have the scope that this takes.',
+  },
+  path_not_found: {
+    status: 404,
+    title: 'No such path',
+    detail: 'Nothing is served at this path; /openapi.json lists what is.',
+  },
+  resource_not_found: { status: 404, title: 'No such resource', detail: 'The portal has nothing with this id.' },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    detail: 'This path does not take this method; see Allow.',
+  },
+  request_timeout: { status: 408, title: 'Request time-out', detail: 'The request took too long to arrive.' },
+  body_too_large: { status: 413, title: 'Body too large', detail: 'The body is larger than this path takes.' },
+  uri_too_long: { status: 414, title: 'Address too long', detail: 'The request line is longer than 8 KiB.' },
+  unsupported_media_type: {
+    status: 415,
+    title: 'Unsupported media type',
+    detail: 'This path takes another Content-Type; see /openapi.json.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    detail: 'This account has used its requests; wait for Retry-After.',
+  },
+  address_limited: {
+    status: 429,
+    title: 'Too many requests',
+    detail: 'This address has used its requests without a valid credential; wait for Retry-After.',
+  },
+  login_throttled: {
+    status: 429,
+    title: 'Too many failed logins',
+    detail: 'Too many logins failed; wait for Retry-After.',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'Headers too large',
+    detail: 'The address and the headers pass 16 KiB together.',
+  },
+  internal_error: {
+    status: 500,
+    title: 'Internal error',
+    detail: 'Something failed on our side; the log has it under this request_id.',
+  },
+  store_unavailable: {
+    status: 503,
+    title: 'Store unavailable',
+    detail: 'The store cannot answer now; try again after Retry-After.',
+  },
+  search_too_broad: {
+    status: 503,
+    title: 'Search too broad',
+    detail: 'This search takes longer than the server gives it; search for three characters or more.',
+  },
+  overloaded: {
+    status: 503,
+    title: 'Overloaded',
+    detail: 'The server has more work than it can do; try again after Retry-After.',
+  },
+} as const satisfies Record<string, { status: number; title: string; detail: string }>
+
+export type ErrorCode = keyof typeof catalogue
+
+export interface FieldError {
+  parameter: string
+  message: string
+}
+
+export interface ProblemOptions {
+  detail?: string
+  errors?: FieldError[]
+  /** Sent as Retry-After, whole seconds. */
+  retryAfterSeconds?: number
+  /** Sent as Allow. */
+  allow?: string
+  cause?: unknown
+}
+
+/** What code anywhere throws to answer a client with an entry of the catalogue. */
+export class Problem extends Error {
+  readonly status: number
+  readonly detail: string
+  readonly errors: FieldError[]
+  readonly retryAfterSeconds: number | undefined
+  readonly allow: string | undefined
+
+  constructor(
+    readonly code: ErrorCode,
+    options: ProblemOptions = {},
+  ) {
+    const entry = catalogue[code]
+    super(options.detail ?? entry.detail, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'Problem'
+    this.status = entry.status
+    this.detail = this.message
+    this.errors = options.errors ?? []
+    this.retryAfterSeconds = options.retryAfterSeconds ?? (entry.status === 503 ? 1 : undefined)
+    this.allow = options.allow
+  }
+
+  /** The body of RFC 9457, its keys in the order of the contract. */
+  toBody(requestId: string) {
+    return {
+      type: `urn:palmares:problem:${this.code}`,
+      title: catalogue[this.code].title,
+      status: this.status,
+      detail: this.detail,
+      code: this.code,
+      request_id: requestId,
+      ...(this.status === 400 ? { errors: this.errors } : {}),
+    }
+  }
+}
+
+/** A 400 that names one parameter and says what it takes. */
+export function invalidParameter(parameter: string, message: string): Problem {
+  return new Problem('invalid_parameter', { detail: `${parameter} ${message}.`, errors: [{ parameter, message }] })
+}

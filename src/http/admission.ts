@@ -1,0 +1,118 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Guard, Presented } from '../auth/guard.js'
+import type { Principal } from '../contract.js'
+import { type ErrorCode, Problem } from '../errors.js'
+import { addressKey, type Budget, Limiter } from '../limits.js'
+import type { Store } from '../store/store.js'
+
+export interface AdmissionLimits {
+  /** Requests a minute for an account; 0 turns the limits of accounts and addresses off. */
+  requestsPerAccount: number
+  /** Requests a minute for an address without a valid credential. */
+  requestsPerAddress: number
+}
+
+const WINDOW_SECONDS = 60
+/** Credentials looked at in one request, whatever it carries. */
+const MAX_PRESENTED = 8
+
+/** Decides who a request is, and counts it: the account where a credential is valid, else the address. */
+export class Admission {
+  private readonly accounts: Limiter
+  private readonly addresses: Limiter
+  private readonly isLimited: boolean
+
+  constructor(
+    private readonly guard: Guard,
+    private readonly store: Store,
+    limits: AdmissionLimits,
+  ) {
+    this.isLimited = limits.requestsPerAccount > 0
+    this.accounts = new Limiter(limits.requestsPerAccount, WINDOW_SECONDS)
+    this.addresses = new Limiter(limits.requestsPerAddress, WINDOW_SECONDS)
+  }
+
+  /** For paths that need a credential. */
+  required = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const refusal = await this.admit(request, reply)
+    if (refusal) throw new Problem(refusal)
+  }
+
+  /** For open paths: a credential only decides who is charged. */
+  optional = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    await this.admit(request, reply)
+  }
+
+  /** Takes back the charge of a request that cost nothing. */
+  refund(request: FastifyRequest, reply: FastifyReply): void {
+    const { principal } = request
+    if (!principal || !this.isLimited) return
+    const key = String(principal.id_compte)
+    this.accounts.giveBack(key)
+    if (request.budget) {
+      request.budget.remaining++
+      setBudgetHeader(reply, 'compte', request.budget)
+    }
+  }
+
+  private async admit(request: FastifyRequest, reply: FastifyReply): Promise<ErrorCode | undefined> {
+    const versions = this.store.versions()
+    request.versions = versions instanceof Promise ? await versions : versions
+    const found = await this.guard.identify(presentedBy(request), request.versions.comptes)
+    if (typeof found === 'string') {
+      this.charge(request, reply, 'adresse', this.addresses, addressKey(request.ip))
+      return found
+    }
+    request.principal = found
+    this.charge(request, reply, 'compte', this.accounts, String(found.id_compte))
+    return undefined
+  }
+
+  private charge(request: FastifyRequest, reply: FastifyReply, name: string, limiter: Limiter, key: string): void {
+    if (!this.isLimited) return
+    const budget = limiter.take(key)
+    request.budget = budget
+    reply.header('ratelimit-policy', `"${name}";q=${limiter.quota};w=${limiter.windowSeconds}`)
+    setBudgetHeader(reply, name, budget)
+    if (!budget.allowed) {
+      const code = name === 'compte' ? 'rate_limited' : 'address_limited'
+      throw new Problem(code, { retryAfterSeconds: budget.resetSeconds })
+    }
+  }
+}
+
+/** For operations on one's own session and keys. */
+export async function requireSession(request: FastifyRequest): Promise<void> {
+  if (request.principal?.kind !== 'session') throw new Problem('session_required')
+}
+
+function setBudgetHeader(reply: FastifyReply, name: string, budget: Budget): void {
+  reply.header('ratelimit', `"${name}";r=${budget.remaining};t=${budget.resetSeconds}`)
+}
+
+/** The credentials of a request, sessions first, as an account's own session may do the most. */
+function presentedBy(request: FastifyRequest): Presented[] {
+  const { cookie, authorization } = request.headers
+  const presented: Presented[] = []
+  if (cookie !== undefined) {
+    for (const pair of cookie.split(';')) {
+      const equals = pair.indexOf('=')
+      const kind = COOKIES.get(pair.slice(0, equals).trim())
+      if (kind && equals > 0) presented.push({ kind, secret: unquote(pair.slice(equals + 1).trim()) })
+    }
+    if (presented.length > 1) presented.sort((a, b) => Number(b.kind === 'session') - Number(a.kind === 'session'))
+  }
+  const bearer = authorization === undefined ? null : /^bearer +(\S+) *$/i.exec(authorization)
+  if (bearer?.[1]) presented.push({ kind: 'cle', secret: bearer[1] })
+  else if (authorization !== undefined) presented.push({ kind: 'cle', secret: '' })
+  return presented.slice(0, MAX_PRESENTED)
+}
+
+const COOKIES = new Map<string, Principal['kind']>([
+  ['service_session', 'session'],
+  ['api_key', 'cle'],
+])
+
+function unquote(value: string): string {
+  return value.length > 1 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value
+}

@@ -1,0 +1,25 @@
+import type { Page } from '../contract.js'
+
+/**
+ * The Link header of a page (RFC 8288): first, prev and next where that page exists, last where the total is known.
+ * `address` is the absolute address without a query, `kept` the filters and the page size that the client sent.
+ */
+export function linkHeader(
+  address: string,
+  debutName: string,
+  kept: [string, string][],
+  page: Omit<Page<unknown>, 'rows'>,
+): string {
+  const filters = kept.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}&`).join('')
+  const link = (rel: string, debut: number) => `<${address}?${filters}${debutName}=${debut}>; rel="${rel}"`
+  const { debut, limite, total, more, end = total } = page
+  const lastDebut = (rows: number) => Math.max(0, Math.floor((rows - 1) / limite) * limite)
+  const links = [link('first', 0)]
+  if (debut > 0 && end !== 0) {
+    const isPastEnd = end !== undefined && debut >= end
+    links.push(link('prev', isPastEnd ? lastDebut(end) : Math.max(0, debut - limite)))
+  }
+  if (more) links.push(link('next', debut + limite))
+  if (total !== undefined) links.push(link('last', lastDebut(total)))
+  return links.join(', ')
+}

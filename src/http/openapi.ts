@@ -1,0 +1,203 @@
+import type { TSchema } from 'typebox'
+import type { Endpoint, Parameter } from '../contract.js'
+import { catalogue, type ErrorCode } from '../errors.js'
+import { PROBLEM_TYPE } from './problems.js'
+
+/** Who may call an operation: anybody, any valid credential, or a session alone. */
+export type Access = 'open' | 'credential' | 'session'
+
+export interface Operation {
+  endpoint: Endpoint
+  access: Access
+}
+
+/** The OpenAPI 3.1 document of the operations, in the order in which they were registered. */
+export function describe(operations: readonly Operation[], version: string, serverUrl = '/'): object {
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of operations) {
+    paths[operation.endpoint.path] ??= {}
+    const path = paths[operation.endpoint.path] as Record<string, unknown>
+    path[operation.endpoint.method.toLowerCase()] = describeOperation(operation)
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Palmarès',
+      version,
+      summary:
+        'The public data of a security-challenge portal: challenges, authors, the ranking, virtual environments.',
+      description:
+        'Every body is minified ASCII JSON. Lists are paged by a zero-based row and told about in Link and X-Total-Count. ' +
+        'Every answer has X-Request-Id, API-Version, X-Content-Type-Options and, where limits are on, RateLimit and RateLimit-Policy.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: serverUrl }],
+    security: [{ service_session: [] }, { api_key: [] }, { bearer: [] }],
+    tags: [...new Set(operations.map(({ endpoint }) => endpoint.tag))].map((name) => ({
+      name,
+      description: tags[name],
+    })),
+    paths,
+    components: {
+      securitySchemes: {
+        service_session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'service_session',
+          description: 'A session, from /login.',
+        },
+        api_key: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'api_key',
+          description: 'An API key, from /cles_api or the operator.',
+        },
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+      },
+      schemas: { Problem: problemSchema },
+      responses: Object.fromEntries(
+        [...new Set(Object.values(catalogue).map(({ status }) => status))].map((status) => [
+          `Problem${status}`,
+          problemResponse(status),
+        ]),
+      ),
+      headers: { ETag: textHeader('A strong tag of the body.'), ...pageHeaders },
+    },
+  }
+}
+
+const tags: Record<string, string> = {
+  login: 'Sign in and out.',
+  cles_api: "The signed-in account's API keys.",
+  challenges: 'Challenges and who solved them.',
+  rubriques: 'The categories of challenges.',
+  auteurs: "The portal's users.",
+  classement: 'The ranking by score.',
+  environnements_virtuels: "The virtual environments of the portal's events.",
+}
+
+function describeOperation({ endpoint, access }: Operation): object {
+  const isHeld = endpoint.method === 'GET' && access === 'credential'
+  return {
+    operationId: operationId(endpoint),
+    tags: [endpoint.tag],
+    summary: endpoint.summary,
+    ...(endpoint.description ? { description: endpoint.description } : {}),
+    ...(access === 'open' ? { security: [] } : access === 'session' ? { security: [{ service_session: [] }] } : {}),
+    parameters: [
+      ...Object.entries(endpoint.pathParameters).map(([name, parameter]) => describeParameter(name, 'path', parameter)),
+      ...Object.entries(endpoint.query).map(([name, parameter]) => describeParameter(name, 'query', parameter)),
+    ],
+    ...(endpoint.requestBody ? { requestBody: describeBody(endpoint.requestBody) } : {}),
+    responses: {
+      [endpoint.status]: describeSuccess(endpoint, isHeld),
+      ...(isHeld ? { '304': { description: 'If-None-Match names the body that the client has.' } } : {}),
+      ...describeProblems(endpoint, access),
+    },
+  }
+}
+
+function describeParameter(name: string, place: 'path' | 'query', parameter: Parameter<unknown>): object {
+  const isList = parameter.maxValues !== undefined
+  return {
+    name,
+    in: place,
+    description: parameter.description,
+    required: place === 'path',
+    ...(isList ? { style: 'form', explode: true } : {}),
+    schema: isList ? { type: 'array', items: parameter.schema, maxItems: parameter.maxValues } : parameter.schema,
+  }
+}
+
+function describeBody({ schema, contentTypes }: { schema: TSchema; contentTypes: string[] }): object {
+  return { required: true, content: Object.fromEntries(contentTypes.map((type) => [type, { schema }])) }
+}
+
+function describeSuccess(endpoint: Endpoint, isHeld: boolean): object {
+  const names = [...(isHeld ? ['ETag'] : []), ...(endpoint.paged ? Object.keys(pageHeaders) : [])]
+  return {
+    description: endpoint.status === 204 ? 'Done; there is no body.' : 'Success.',
+    ...(names.length > 0
+      ? { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) }
+      : {}),
+    ...(endpoint.response ? { content: { 'application/json': { schema: endpoint.response } } } : {}),
+  }
+}
+
+/** What every operation can answer besides its own errors. */
+const common: ErrorCode[] = [
+  'malformed_request',
+  'uri_too_long',
+  'headers_too_large',
+  'internal_error',
+  'store_unavailable',
+  'overloaded',
+]
+const refusals: ErrorCode[] = [
+  'credential_missing',
+  'credential_invalid',
+  'credential_expired',
+  'credential_revoked',
+  'rate_limited',
+]
+
+function describeProblems(endpoint: Endpoint, access: Access): Record<string, object> {
+  const codes = [...endpoint.errors, ...common, 'address_limited' as const, ...(access === 'open' ? [] : refusals)]
+  const statuses = [...new Set(codes.map((code) => catalogue[code].status))].sort()
+  return Object.fromEntries(
+    statuses.map((status) => [String(status), { $ref: `#/components/responses/Problem${status}` }]),
+  )
+}
+
+function problemResponse(status: number): object {
+  const codes = Object.entries(catalogue).filter(([, entry]) => entry.status === status)
+  const headers: Record<string, object> = {}
+  if (status === 429 || status === 503)
+    headers['Retry-After'] = { description: 'Seconds.', schema: { type: 'integer' } }
+  if (status === 401) headers['WWW-Authenticate'] = textHeader('The scheme to use.')
+  if (status === 405) headers.Allow = textHeader('The methods of the path.')
+  return {
+    description: codes.map(([code, entry]) => `\`${code}\`: ${entry.detail}`).join(' '),
+    ...(Object.keys(headers).length > 0 ? { headers } : {}),
+    content: { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } },
+  }
+}
+
+const problemSchema = {
+  type: 'object',
+  description: 'A problem of RFC 9457.',
+  required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
+  properties: {
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    code: { type: 'string', enum: Object.keys(catalogue) },
+    request_id: { type: 'string' },
+    errors: {
+      type: 'array',
+      description: 'Present with status 400.',
+      items: {
+        type: 'object',
+        required: ['parameter', 'message'],
+        properties: { parameter: { type: 'string' }, message: { type: 'string' } },
+      },
+    },
+  },
+}
+
+const pageHeaders = {
+  Link: textHeader('first, prev, next and last, as RFC 8288 has them.'),
+  'X-Total-Count': {
+    description: 'Rows in all; absent for a text filter with more than 1,000.',
+    schema: { type: 'integer' },
+  },
+}
+
+function textHeader(description: string): object {
+  return { description, schema: { type: 'string' } }
+}
+
+function operationId({ method, path }: Endpoint): string {
+  return `${method.toLowerCase()}_${path.replace(/[{}]/g, '').split('/').filter(Boolean).join('_')}`
+}

@@ -1,0 +1,77 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { invalidParameter, Problem } from '../errors.js'
+
+/** Knows the addresses that this server answers as, and which pages may call it. */
+export class Origins {
+  private readonly publicUrl: string | undefined
+  private readonly publicOrigin: string | undefined
+
+  /** `publicUrl` is the server's address as clients see it; `corsOrigins` are other origins whose pages may read. */
+  constructor(
+    publicUrl: string | undefined,
+    private readonly corsOrigins: readonly string[],
+  ) {
+    this.publicUrl = publicUrl?.replace(/\/+$/, '')
+    this.publicOrigin = publicUrl && new URL(publicUrl).origin
+  }
+
+  /** The base of the absolute addresses in an answer. Throws a 400 for a Host that names none. */
+  baseUrl(request: FastifyRequest): string {
+    if (this.publicUrl !== undefined) return this.publicUrl
+    const host = request.host
+    if (!host && request.raw.httpVersion === '1.0') return `${request.protocol}://localhost`
+    if (!HOST.test(host)) throw invalidParameter('host', 'takes a name or an address, with or without a port')
+    return `${request.protocol}://${host}`
+  }
+
+  /** Whether cookies must be kept to TLS. */
+  isSecure(request: FastifyRequest): boolean {
+    return request.protocol === 'https' || this.publicOrigin?.startsWith('https:') === true
+  }
+
+  /** Lets the pages of configured origins read answers. True where it answered the request itself: a preflight. */
+  answerCors(request: FastifyRequest, reply: FastifyReply): boolean {
+    if (this.corsOrigins.length === 0) return false
+    const { origin } = request.headers
+    reply.header('vary', 'Origin')
+    if (origin === undefined || !this.isAllowedByCors(origin)) return false
+    reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', EXPOSED_HEADERS)
+    if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return false
+    reply
+      .code(204)
+      .header('access-control-allow-methods', 'GET, HEAD, POST, DELETE')
+      .header('access-control-allow-headers', 'Authorization, Content-Type, If-None-Match')
+      .header('access-control-max-age', '600')
+      .send()
+    return true
+  }
+
+  private isAllowedByCors(origin: string): boolean {
+    return this.corsOrigins.includes(origin)
+  }
+
+  /** Refuses a request that a page of another site made. A program sends neither header and passes. */
+  refuseForeign(request: FastifyRequest): void {
+    const { origin, 'sec-fetch-site': site } = request.headers
+    if (origin !== undefined) {
+      if (this.isAllowedByCors(origin)) return
+      if (!this.isOwn(origin, request)) throw new Problem('foreign_origin')
+    }
+    if (site === 'cross-site') throw new Problem('foreign_origin')
+  }
+
+  /** Behind a proxy the scheme that we see may not be the page's, so only the host is compared without a public URL. */
+  private isOwn(origin: string, request: FastifyRequest): boolean {
+    if (this.publicOrigin !== undefined) return origin === this.publicOrigin
+    return URL.canParse(origin) && new URL(origin).host === hostOf(request)
+  }
+}
+
+function hostOf(request: FastifyRequest): string {
+  return (request.host ?? '').toLowerCase().replace(/:(80|443)$/, '')
+}
+
+const EXPOSED_HEADERS =
+  'API-Version, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count'
+
+const HOST = /^(\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252}))(:\d{1,5})?$/

@@ -1,0 +1,73 @@
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { type ErrorCode, Problem } from '../errors.js'
+import { StoreError } from '../store/store.js'
+import { toJsonBuffer } from './json.js'
+
+export const PROBLEM_TYPE = 'application/problem+json'
+
+/** The one place where an error becomes an answer: what is not of the catalogue tells the client nothing and the log all. */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = toProblem(error)
+  if (problem.status >= 500) request.log.error({ err: problem.cause ?? error }, problem.code)
+  sendProblem(problem, request, reply)
+}
+
+export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
+  reply.code(problem.status)
+  reply.header('content-type', PROBLEM_TYPE).header('cache-control', 'no-store')
+  if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="palmares"')
+  if (problem.retryAfterSeconds !== undefined) reply.header('retry-after', String(problem.retryAfterSeconds))
+  if (problem.allow !== undefined) reply.header('allow', problem.allow)
+  request.problem = problem.code
+  reply.send(toJsonBuffer(problem.toBody(request.id)))
+}
+
+/** The whole answer to bytes that are no request: nothing of the framework has run, so the socket is written by hand. */
+export function answerClientError(error: Error & { code?: string }, socket: Socket, requestId: string): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const problem = new Problem(
+    parserErrors[error.code ?? ''] ?? 'malformed_request',
+    malformed('request', 'is not well-formed HTTP'),
+  )
+  const body = toJsonBuffer(problem.toBody(requestId))
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${problem.message.replace(/\.$/, '')}\r\n` +
+      `Content-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${body.length}\r\nCache-Control: no-store\r\n` +
+      `X-Request-Id: ${requestId}\r\nAPI-Version: 1\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+const parserErrors: Record<string, ErrorCode> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof StoreError) return new Problem('store_unavailable', { cause: error })
+  const code = (error as Partial<FastifyError> | undefined)?.code ?? ''
+  const framework = frameworkErrors[code]
+  if (framework) return framework()
+  if (error instanceof SyntaxError || code.startsWith('FST_ERR_CTP_')) return invalidBody()
+  return new Problem('internal_error', { cause: error })
+}
+
+/** What the framework refuses before a handler runs. */
+const frameworkErrors: Record<string, () => Problem> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new Problem('body_too_large'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Problem('unsupported_media_type'),
+  FST_ERR_BAD_URL: () => new Problem('malformed_request', malformed('path', 'is not valid percent-encoded UTF-8')),
+}
+
+function invalidBody(): Problem {
+  const message = 'is not well-formed, or not as long as Content-Length says'
+  return new Problem('invalid_body', { detail: `The body ${message}.`, errors: [{ parameter: 'body', message }] })
+}
+
+function malformed(parameter: string, message: string) {
+  return { detail: `The ${parameter} ${message}.`, errors: [{ parameter, message }] }
+}

@@ -1,0 +1,23 @@
+import type { Principal } from '../contract.js'
+import type { ErrorCode } from '../errors.js'
+import type { Budget } from '../limits.js'
+import type { Versions } from '../store/store.js'
+
+declare module 'fastify' {
+  /** What the phases of a request leave for those that follow. */
+  interface FastifyRequest {
+    principal: Principal | undefined
+    budget: Budget | undefined
+    versions: Versions
+    /** The code of the problem that answered it. */
+    problem: ErrorCode | undefined
+    startedAt: number
+  }
+
+  interface FastifyContextConfig {
+    /** What Allow says where the method is not the path's. */
+    allow?: string
+    /** Never shed, never counted, never logged: what watches the server. */
+    isProbe?: boolean
+  }
+}

@@ -1,0 +1,165 @@
+import { hash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
+import type { Answer, Bounds, Endpoint, Parameters, ReadContext, ServeAction, ServeRead } from '../contract.js'
+import { Problem } from '../errors.js'
+import type { Store } from '../store/store.js'
+import type { Admission } from './admission.js'
+import type { Ready, ResponseCache } from './cache.js'
+import { toJsonBuffer } from './json.js'
+import { linkHeader } from './links.js'
+import type { Metrics } from './metrics.js'
+import type { Origins } from './origin.js'
+import { decodeQuery, type ParsedQuery, parsePath, parseQuery } from './query.js'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+export interface ServeDeps {
+  store: Store
+  cache: ResponseCache
+  origins: Origins
+  admission: Admission
+  metrics: Metrics
+  challengeUrl: ReadContext['challengeUrl']
+  bounds: Bounds
+}
+
+/** Notes what is served, for the API's own description. */
+type Record = (endpoint: Endpoint) => void
+
+/**
+ * Registers reads: an answer that is held for this version of the data is sent as it is; otherwise it is read in one
+ * snapshot, made ready, and held for the next.
+ */
+export function serveReads(app: FastifyInstance, deps: ServeDeps, record: Record): ServeRead {
+  const { store, cache, origins, metrics, challengeUrl, bounds } = deps
+  return (endpoint, handler) => {
+    record(endpoint)
+    app.get(toRoute(endpoint.path), async (request, reply) => {
+      const base = endpoint.paged ? origins.baseUrl(request) : ''
+      const key = `${base} ${request.raw.url}`
+      const held = cache.get(key, request.versions.donnees)
+      metrics.cacheAnswered(held !== undefined)
+      if (held) return sendReady(request, reply, held, deps.admission)
+
+      const query = readQuery(endpoint, request, bounds)
+      const parameters = { ...readPath(endpoint, request, bounds), ...query.values } as never
+      const ready = await store.read(async (db, { donnees }) => {
+        const answer = await handler({ db, challengeUrl }, parameters)
+        const made = makeReady(endpoint, answer, query, `${base}${pathOf(endpoint, request)}`)
+        cache.set(key, donnees, made)
+        return made
+      })
+      return sendReady(request, reply, ready, deps.admission)
+    })
+  }
+}
+
+/** Registers operations whose answer is about the caller, or that change something; it is never held. */
+export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDeps, record: Record): ServeAction {
+  return (endpoint, handler) => {
+    record(endpoint)
+    app.route({
+      method: endpoint.method,
+      url: toRoute(endpoint.path),
+      exposeHeadRoute: endpoint.head,
+      onRequest: async (request) => {
+        if (endpoint.errors.includes('foreign_origin')) origins.refuseForeign(request)
+      },
+      handler: async (request, reply) => {
+        checkContentType(endpoint, request)
+        const { values } = readQuery(endpoint, request, bounds)
+        const answer = await handler({
+          parameters: { ...readPath(endpoint, request, bounds), ...values } as never,
+          body: request.body,
+          principal: request.principal,
+          address: request.ip,
+          secure: origins.isSecure(request),
+        })
+        reply
+          .code(endpoint.status)
+          .header('cache-control', 'no-store')
+          .headers(answer.headers ?? {})
+        if (answer.body === undefined) return reply.send()
+        return reply.header('content-type', JSON_TYPE).send(toJsonBuffer(answer.body))
+      },
+    })
+  }
+}
+
+/** Sends a body that never changes while the process runs. */
+export function sendReady(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ready: Ready,
+  admission: Admission,
+): FastifyReply {
+  reply.header('etag', ready.etag).header('cache-control', 'private, no-cache')
+  if (ready.link !== undefined) reply.header('link', ready.link)
+  if (ready.total !== undefined) reply.header('x-total-count', ready.total)
+  const condition = request.headers['if-none-match']
+  if (condition !== undefined && isMatch(condition, ready.etag)) {
+    admission.refund(request, reply)
+    return reply.code(304).send()
+  }
+  return reply.header('content-type', JSON_TYPE).send(ready.body)
+}
+
+/** A strong tag: the same bytes always have the same, other bytes another. */
+export function etagOf(body: Buffer): string {
+  return `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
+}
+
+function makeReady(endpoint: Endpoint, answer: Answer<TSchema>, query: ParsedQuery, address: string): Ready {
+  const body = toJsonBuffer(answer.body)
+  const ready: Ready = { body, etag: etagOf(body) }
+  if (answer.page) {
+    if (endpoint.paged)
+      ready.link = linkHeader(address, debutName(endpoint), linkParameters(endpoint, query), answer.page)
+    if (answer.page.total !== undefined) ready.total = String(answer.page.total)
+  }
+  return ready
+}
+
+/** Links name the page by its row alone. */
+function linkParameters(endpoint: Endpoint, query: ParsedQuery): [string, string][] {
+  const debut = debutName(endpoint)
+  return query.kept.filter(([name]) => name !== debut && name !== 'autour_de')
+}
+
+function debutName(endpoint: Endpoint): string {
+  return Object.keys(endpoint.query).find((name) => name.startsWith('debut_')) as string
+}
+
+function readQuery(endpoint: Endpoint, request: FastifyRequest, bounds: Bounds): ParsedQuery {
+  const url = request.raw.url as string
+  const mark = url.indexOf('?')
+  const query = decodeQuery(mark < 0 ? '' : url.slice(mark + 1))
+  return parseQuery(endpoint.query, query, bounds)
+}
+
+function readPath(endpoint: Endpoint, request: FastifyRequest, bounds: Bounds): { [name: string]: unknown } {
+  return parsePath(endpoint.pathParameters, request.params as { [name: string]: string }, bounds)
+}
+
+/** The path as the contract writes it, whatever slashes the client sent. */
+function pathOf(endpoint: Endpoint<Parameters>, request: FastifyRequest): string {
+  const given = request.params as { [name: string]: string }
+  return endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) => given[name] as string)
+}
+
+function checkContentType(endpoint: Endpoint, request: FastifyRequest): void {
+  const type = request.headers['content-type']
+  if (!endpoint.requestBody || type === undefined) return
+  const essence = (type.split(';')[0] as string).trim().toLowerCase()
+  if (!endpoint.requestBody.contentTypes.includes(essence)) throw new Problem('unsupported_media_type')
+}
+
+/** The weak comparison of If-None-Match, https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2. */
+function isMatch(condition: string, etag: string): boolean {
+  return condition === etag || condition.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))
+}
+
+export function toRoute(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1')
+}

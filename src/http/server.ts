@@ -1,0 +1,145 @@
+import { METHODS } from 'node:http'
+import type { Socket } from 'node:net'
+import underPressure from '@fastify/under-pressure'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { Problem } from '../errors.js'
+import type { Metrics } from './metrics.js'
+import type { Origins } from './origin.js'
+import { answerClientError, sendError } from './problems.js'
+import './request.js'
+
+const MAX_REQUEST_LINE_BYTES = 8 * 1024
+/** Past this delay of the event loop new requests are shed. */
+const MAX_EVENT_LOOP_DELAY_MILLISECONDS = 1_000
+
+export interface HttpSettings {
+  log: FastifyBaseLogger
+  tls: { cert: Buffer; key: Buffer } | undefined
+  /** Addresses and ranges of the proxies whose X-Forwarded-* is believed. */
+  trustProxy: string | undefined
+  /** The address and the headers together. */
+  maxHeadBytes: number
+  maxBodyBytes: number
+  /** How long a request may take to arrive. */
+  requestTimeoutSeconds: number
+  /** How long a connection may idle. */
+  keepAliveSeconds: number
+}
+
+/** A server with the phases that every request passes, and no route. */
+export function createHttpServer(settings: HttpSettings, metrics: Metrics, origins: Origins): FastifyInstance {
+  const nextId = requestIds()
+  const app = Fastify({
+    loggerInstance: settings.log,
+    genReqId: nextId,
+    requestIdHeader: false,
+    trustProxy: settings.trustProxy ?? false,
+    bodyLimit: settings.maxBodyBytes,
+    requestTimeout: settings.requestTimeoutSeconds * 1000,
+    keepAliveTimeout: settings.keepAliveSeconds * 1000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      ignoreDuplicateSlashes: true,
+      maxParamLength: settings.maxHeadBytes,
+      querystringParser: () => ({}),
+    },
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      begin(request, reply)
+      sendError(error, request, reply)
+    },
+    clientErrorHandler: (error: Error, socket: Socket) => answerClientError(error, socket, nextId()),
+    ...serverOptions(settings),
+  } as object) as unknown as FastifyInstance
+
+  addMethods(app)
+  addParsers(app)
+  for (const field of ['principal', 'budget', 'versions', 'problem', 'startedAt'] as const)
+    app.decorateRequest(field, undefined as never)
+
+  const begin = (request: FastifyRequest, reply: FastifyReply) => {
+    request.startedAt = performance.now()
+    reply.header('x-request-id', request.id).header('api-version', '1').header('x-content-type-options', 'nosniff')
+  }
+  app.addHook('onRequest', (request, reply, done) => {
+    begin(request, reply)
+    metrics.requestStarted()
+    if (origins.answerCors(request, reply)) return
+    done(requestLineFault(request))
+  })
+  app.register(underPressure, {
+    maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MILLISECONDS,
+    pressureHandler: (request) => {
+      if (!request.routeOptions.config.isProbe) throw new Problem('overloaded', { retryAfterSeconds: 2 })
+    },
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    finish(request, reply, metrics)
+    done()
+  })
+  app.setErrorHandler(sendError)
+  return app
+}
+
+function serverOptions({ tls, maxHeadBytes, requestTimeoutSeconds }: HttpSettings): object {
+  const bounds = { maxHeaderSize: maxHeadBytes, requireHostHeader: false, headersTimeout: requestTimeoutSeconds * 1000 }
+  return tls ? { https: { ...bounds, ...tls, minVersion: 'TLSv1.2' } } : { http: bounds }
+}
+
+function requestLineFault(request: FastifyRequest): Problem | undefined {
+  const { url = '', method = '', httpVersion } = request.raw
+  if (method.length + url.length + ' HTTP/1.1'.length + 1 > MAX_REQUEST_LINE_BYTES) return new Problem('uri_too_long')
+  if (request.headers.host === undefined && httpVersion !== '1.0') {
+    const errors = [{ parameter: 'host', message: 'is required in HTTP/1.1' }]
+    return new Problem('malformed_request', { detail: 'The header Host is required in HTTP/1.1.', errors })
+  }
+  return undefined
+}
+
+/** Every method that the parser knows reaches a route, so that each wrong one is told apart from a wrong path. */
+function addMethods(app: FastifyInstance): void {
+  const known = new Set<string>(app.supportedMethods)
+  for (const method of METHODS) {
+    if (method !== 'CONNECT' && !known.has(method)) app.addHttpMethod(method)
+  }
+}
+
+function addParsers(app: FastifyInstance): void {
+  app.removeContentTypeParser('text/plain')
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
+    done(null, Object.fromEntries(new URLSearchParams(body as string)))
+  })
+}
+
+/** The log has the route and the path without its query: a query may hold a password. */
+function finish(request: FastifyRequest, reply: FastifyReply, metrics: Metrics): void {
+  const route = request.is404 ? '*' : (request.routeOptions.url ?? '*')
+  const milliseconds = performance.now() - request.startedAt
+  const { problem, principal, ip } = request
+  metrics.requestEnded(request.method, route, reply.statusCode, milliseconds / 1000, problem)
+  if (request.routeOptions.config.isProbe) return
+  request.log.info(
+    {
+      method: request.method,
+      route,
+      status: reply.statusCode,
+      ms: round(milliseconds),
+      address: ip,
+      compte: principal?.id_compte,
+      problem,
+    },
+    'request',
+  )
+}
+
+function round(milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100
+}
+
+/** Ids that no two processes share and that cost a counter. */
+function requestIds(): () => string {
+  const prefix = `${process.pid.toString(36)}${Date.now().toString(36)}`
+  let count = 0
+  return () => `${prefix}-${(count++).toString(36)}`
+}

@@ -1,0 +1,30 @@
+/** An instant of the wire, UTC and whole seconds, from seconds since 1970. */
+export function formatInstant(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+}
+
+/**
+ * Seconds since 1970 of an RFC 3339 date and time; a fraction is cut off, an offset is counted in. Undefined for any
+ * other text, for a date that no calendar has, and outside the years 0000 to 9999.
+ */
+export function parseInstant(text: string): number | undefined {
+  const match = RFC_3339.exec(text)
+  if (!match) return undefined
+  const [, date, time, sign, hours, minutes] = match
+  const milliseconds = Date.parse(`${date}T${time}Z`)
+  if (Number.isNaN(milliseconds) || !new Date(milliseconds).toISOString().startsWith(`${date}T${time}`))
+    return undefined
+  if (Number(hours ?? 0) > 23 || Number(minutes ?? 0) > 59) return undefined
+  const offsetSeconds = sign ? (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60) : 0
+  const seconds = milliseconds / 1000 - offsetSeconds
+  return seconds >= FIRST_SECOND && seconds <= LAST_SECOND ? seconds : undefined
+}
+
+/** Seconds since 1970 now. */
+export function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000)
+}
+
+const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))$/
+const FIRST_SECOND = Date.parse('0000-01-01T00:00:00Z') / 1000
+const LAST_SECOND = Date.parse('9999-12-31T23:59:59Z') / 1000

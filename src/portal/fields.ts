@@ -1,0 +1,113 @@
+import { SCOPES } from '../contract.js'
+import { parseInstant } from '../instant.js'
+import { countCodePoints } from '../text.js'
+
+/** Reads one field of a dump line: returns what the store keeps, or throws `FieldError` with what the field takes. */
+export type Field<T> = (value: unknown) => T
+
+/** The reason alone; the caller knows the line and the name. */
+export class FieldError extends Error {}
+
+/** The largest score of a challenge or an author, low enough that no sum of scores loses a point. */
+export const MAX_SCORE = 1_000_000_000_000
+
+export const recordId: Field<number> = integerBetween(1, Number.MAX_SAFE_INTEGER)
+export const score: Field<number> = integerBetween(0, MAX_SCORE)
+export const seconds: Field<number> = integerBetween(0, Number.MAX_SAFE_INTEGER)
+export const base: Field<number> = integerBetween(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
+
+/** A text that must be there. */
+export function required(maxCodePoints: number): Field<string> {
+  const read = text(maxCodePoints)
+  return (value) => {
+    if (value === undefined || value === null) throw new FieldError('is missing')
+    const found = read(value)
+    if (found === '') throw new FieldError('must not be empty')
+    return found
+  }
+}
+
+/** A text that may be unknown: absent, null or empty are the same. */
+export function text(maxCodePoints: number): Field<string> {
+  return (value) => {
+    if (value === undefined || value === null) return ''
+    if (typeof value !== 'string') throw new FieldError(`must be a text, not ${nameOf(value)}`)
+    if (value.length > maxCodePoints && countCodePoints(value) > maxCodePoints) {
+      throw new FieldError(`must have at most ${maxCodePoints} characters`)
+    }
+    if (value.includes('\0')) throw new FieldError('must not hold NUL')
+    if (!value.isWellFormed()) throw new FieldError('must not hold half of a surrogate pair')
+    return value
+  }
+}
+
+/** A field that may be unknown: absent and null are the same. */
+export function orNull<T>(field: Field<T>): Field<T | null> {
+  return (value) => (value === undefined || value === null ? null : field(value))
+}
+
+/** Seconds since 1970 of a date and time with an offset or Z. */
+export const instant: Field<number> = (value) => {
+  const found = typeof value === 'string' ? parseInstant(value) : undefined
+  if (found === undefined) throw new FieldError('must be a date and time such as 2026-01-31T12:00:00Z')
+  return found
+}
+
+/** The ids of other records, each once, ascending. */
+export const idList: Field<number[]> = (value) => {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value)) throw new FieldError(`must be a list of ids, not ${nameOf(value)}`)
+  if (value.length > MAX_LIST_IDS) throw new FieldError(`must have at most ${MAX_LIST_IDS} ids`)
+  return [...new Set(value.map(recordId))].sort((a, b) => a - b)
+}
+
+const MAX_LIST_IDS = 10_000
+
+/** A path under the portal's address, or an http(s) address. */
+export const challengeUrl: Field<string> = (value) => {
+  const found = text(2_000)(value)
+  if (/[\x00-\x20\x7f\\]/.test(found)) throw new FieldError('must not hold spaces, backslashes or control characters')
+  if (found.startsWith('//')) throw new FieldError('must not begin with //')
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(found)?.[1]
+  if (scheme !== undefined && !(/^https?$/i.test(scheme) && URL.canParse(found))) {
+    throw new FieldError('must be a path, or an address that begins with http:// or https://')
+  }
+  return found
+}
+
+export const boolean: Field<number> = (value) => {
+  if (value === undefined || value === null) return 0
+  if (typeof value !== 'boolean') throw new FieldError(`must be true or false, not ${nameOf(value)}`)
+  return value ? 1 : 0
+}
+
+export function matching(is: (text: string) => boolean, what: string): Field<string> {
+  return (value) => {
+    if (typeof value !== 'string' || !is(value)) throw new FieldError(`must be ${what}`)
+    return value
+  }
+}
+
+/** Scopes, as the store keeps them. */
+export const scopes: Field<string> = (value) => {
+  if (!Array.isArray(value) || value.some((scope) => !SCOPES.includes(scope))) {
+    throw new FieldError(`must be a list of ${SCOPES.join(', ')}`)
+  }
+  return SCOPES.filter((scope) => scope === 'lecture' || value.includes(scope)).join(' ')
+}
+
+function integerBetween(min: number, max: number): Field<number> {
+  return (value) => {
+    if (value === undefined || value === null) throw new FieldError('is missing')
+    if (typeof value !== 'number') throw new FieldError(`must be a number, not ${nameOf(value)}`)
+    if (!Number.isInteger(value) || value < min || value > max)
+      throw new FieldError(`must be an integer from ${min} to ${max}`)
+    return value
+  }
+}
+
+function nameOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'string') return 'a text'
+  return value === null ? 'null' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}

@@ -1,0 +1,104 @@
+import type { Change, Db, Store } from '../store/store.js'
+import { derive, derivePoints } from './derive.js'
+import { readLines } from './lines.js'
+import { hasChanged, type MergeOptions, merge, type Tally } from './merge.js'
+import { Faults, lotOf, type Staged, Stager } from './stage.js'
+
+export interface ImportOptions extends MergeOptions {
+  /** The name of the step under way, and the lines read so far. */
+  onProgress?: (step: 'read' | 'merge' | 'rank', lines: number) => void
+}
+
+export interface ImportReport {
+  lines: number
+  tallies: Tally[]
+  /** Fields that were left out, with how often they came. */
+  unknownFields: Map<string, number>
+}
+
+/** The dump has faults, so nothing was changed. The message lists the first of them, one a line. */
+export class ImportError extends Error {
+  constructor(readonly faults: Faults) {
+    const rest = faults.count - faults.shown.length
+    super([...faults.shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('\n'))
+    this.name = 'ImportError'
+  }
+}
+
+/** Nothing is to be merged: the transaction ends as it began. */
+class Unchanged extends Error {
+  constructor(readonly tallies: Tally[]) {
+    super('nothing changed')
+  }
+}
+
+/**
+ * Imports a dump whole or not at all. The lines are read and checked beside the store, with no lock; then they are
+ * merged, and all that follows from them is derived, in one transaction. Throws `ImportError` or `StoreError`.
+ */
+export async function importDump(
+  store: Store,
+  bytes: AsyncIterable<Uint8Array>,
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const faults = new Faults()
+  let staged: Staged = { lines: 0, unknownFields: new Map() }
+  const onLines = (lines: number) => options.onProgress?.('read', lines)
+
+  const stage = async (db: Db) => {
+    staged = await new Stager(db, faults, { withAccounts: options.withAccounts, onProgress: onLines }).run(
+      readLines(bytes),
+    )
+    throwIfAny(faults)
+  }
+  const mergeAll = async (db: Db): Promise<{ change: Change; tallies: Tally[] }> => {
+    options.onProgress?.('merge', staged.lines)
+    const tallies = await merge(db, options, faults)
+    throwIfAny(faults)
+    const rebased = await setBases(db)
+    if (!hasChanged(tallies) && rebased === 0) throw new Unchanged(tallies)
+    options.onProgress?.('rank', staged.lines)
+    await derive(db)
+    await checkScores(db, faults)
+    throwIfAny(faults)
+    const accounts = tallies.some((tally) => ['auteur', 'compte'].includes(tally.type) && hasChanged([tally]))
+    return { change: { donnees: true, comptes: accounts }, tallies }
+  }
+
+  try {
+    const { tallies } = await store.bulk(stage, mergeAll)
+    return { ...staged, tallies }
+  } catch (error) {
+    if (error instanceof Unchanged) return { ...staged, tallies: error.tallies }
+    throw error
+  }
+}
+
+/**
+ * The base of each imported author: what makes the total the line's score at the end of this import, or 0 where the
+ * line has none. Says how many moved.
+ */
+async function setBases(db: Db): Promise<number> {
+  await derivePoints(db)
+  return db.exec(
+    `update auteurs set base = n.base
+     from (select l.id_auteur, coalesce(l.base_voulue, l.score_voulu - coalesce(p.points, 0), 0) as base
+       from ${lotOf('auteurs')} l left join points p on p.id_auteur = l.id_auteur where l.supprime = 0) as n
+     where n.id_auteur = auteurs.id_auteur and auteurs.base <> n.base`,
+  )
+}
+
+/** A total must stay a number that JSON carries exactly. */
+async function checkScores(db: Db, faults: Faults): Promise<void> {
+  const tooHigh = await db.select<{ id_auteur: number }>(
+    'select id_auteur from auteurs where score > ? order by id_auteur limit 20',
+    Number.MAX_SAFE_INTEGER,
+  )
+  for (const { id_auteur } of tooHigh) {
+    faults.add(undefined, `the score of auteur ${id_auteur} would pass ${Number.MAX_SAFE_INTEGER}`)
+  }
+}
+
+function throwIfAny(faults: Faults): void {
+  if (faults.count > 0) throw new ImportError(faults)
+}

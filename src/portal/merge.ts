@@ -1,0 +1,156 @@
+import type { Db } from '../store/store.js'
+import { type RecordKind, recordKinds } from './records.js'
+import { type Faults, lotOf } from './stage.js'
+
+/** What an import did to the records of one kind. */
+export interface Tally {
+  type: string
+  added: number
+  changed: number
+  removed: number
+  /** Entries of the records' lists (who wrote a challenge, the keys of an account) that were added or removed. */
+  listed: number
+}
+
+export interface MergeOptions {
+  /** Removes what the dump does not name. */
+  replace: boolean
+  withAccounts: boolean
+}
+
+/** Moves the staged records into their tables and says what changed; a reference to nothing goes to `faults`. */
+export async function merge(db: Db, options: MergeOptions, faults: Faults): Promise<Tally[]> {
+  const tallies: Tally[] = []
+  const removed = new Map<string, number>()
+  for (const kind of [...recordKinds].reverse()) removed.set(kind.type, await remove(db, kind, options))
+  for (const kind of recordKinds) {
+    const upserted = await upsert(db, kind)
+    tallies.push({ type: kind.type, ...upserted, removed: removed.get(kind.type) as number })
+  }
+  await checkReferences(db, faults)
+  return tallies
+}
+
+/** Whether any table changed. */
+export function hasChanged(tallies: readonly Tally[]): boolean {
+  return tallies.some(({ added, changed, removed, listed }) => added + changed + removed + listed > 0)
+}
+
+async function remove(db: Db, kind: RecordKind, { replace, withAccounts }: MergeOptions): Promise<number> {
+  const { table } = kind
+  const gone = `parti_${table}`
+  const isSame = (alias: string) => kind.key.map((column) => `${alias}.${column} = t.${column}`).join(' and ')
+  const named = `select 1 from ${lotOf(table)} l where ${isSame('l')}`
+  const isReplaced = replace && (kind.type !== 'compte' || withAccounts)
+  const isGone = isReplaced ? `not exists (${named} and l.supprime = 0)` : `exists (${named} and l.supprime = 1)`
+  await db.exec(`create temporary table ${gone} as select ${kind.key.join(', ')} from ${table} t where ${isGone}`)
+  for (const [child, condition] of hangingOn[table] ?? []) await db.exec(`delete from ${child} where ${condition}`)
+  return db.exec(`delete from ${table} as t where exists (select 1 from ${gone} g where ${isSame('g')})`)
+}
+
+/** What goes with a record. */
+const hangingOn: Record<string, [table: string, condition: string][]> = {
+  auteurs: [
+    ['validations', 'id_auteur in (select id_auteur from parti_auteurs)'],
+    ['challenges_auteurs', 'id_auteur in (select id_auteur from parti_auteurs)'],
+    ['comptes', 'id_auteur in (select id_auteur from parti_auteurs)'],
+  ],
+  challenges: [
+    ['validations', 'id_challenge in (select id_challenge from parti_challenges)'],
+    ['challenges_auteurs', 'id_challenge in (select id_challenge from parti_challenges)'],
+  ],
+}
+
+async function upsert(db: Db, kind: RecordKind): Promise<Pick<Tally, 'added' | 'changed' | 'listed'>> {
+  const { table, key, columns } = kind
+  const lot = lotOf(table)
+  const all = [...key, ...columns].join(', ')
+  const isSame = key.map((column) => `t.${column} = l.${column}`).join(' and ')
+  const row = (alias: string) => `(${columns.map((column) => `${alias}.${column}`).join(', ')})`
+  const [count] = await db.select<{ nb: number }>(
+    `select count(*) as nb from ${lot} l where supprime = 0 and not exists (select 1 from ${table} t where ${isSame})`,
+  )
+  const added = Number(count?.nb)
+  if (kind.type === 'compte') await endSessions(db)
+  const written = await db.exec(
+    `insert into ${table} (${all}) select ${all} from ${lot} where supprime = 0 order by ${key.join(', ')}
+     on conflict (${key.join(', ')}) do update set ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}
+     where ${row(table)} is distinct from ${row('excluded')}`,
+  )
+  const listed =
+    kind.type === 'challenge' ? await mergeAuthorships(db) : kind.type === 'compte' ? await mergeKeys(db) : 0
+  return { added, changed: written - added, listed }
+}
+
+async function mergeAuthorships(db: Db): Promise<number> {
+  const lot = lotOf('challenges_auteurs')
+  const removed = await db.exec(
+    `delete from challenges_auteurs as t where id_challenge in (select id_challenge from ${lotOf('challenges')} where supprime = 0)
+     and not exists (select 1 from ${lot} l where l.id_challenge = t.id_challenge and l.id_auteur = t.id_auteur)`,
+  )
+  const added = await db.exec(
+    `insert into challenges_auteurs (id_challenge, id_auteur) select distinct id_challenge, id_auteur from ${lot} where true
+     on conflict do nothing`,
+  )
+  return removed + added
+}
+
+/** A session outlives neither its account's password nor its account. */
+async function endSessions(db: Db): Promise<void> {
+  await db.exec(
+    `delete from sessions where id_compte in (select c.id_compte from comptes c join ${lotOf('comptes')} l on l.login = c.login
+     where l.supprime = 0 and (l.mot_de_passe <> c.mot_de_passe or l.id_auteur <> c.id_auteur or l.desactive = 1))`,
+  )
+}
+
+/** The keys of an account become those of its line; each keeps its id where no other key has it. */
+async function mergeKeys(db: Db): Promise<number> {
+  const lot = lotOf('cles_api')
+  const columns = 'nom, prefixe, empreinte, portee, creation, expiration, derniere_utilisation'
+  const from = `from ${lot} l join comptes c on c.login = l.login`
+  const values = columns.replace(/\w+/g, 'l.$&')
+  const update = `on conflict (empreinte) do update set id_compte = excluded.id_compte, nom = excluded.nom,
+    portee = excluded.portee, expiration = excluded.expiration, revocation = null
+    where (cles_api.id_compte, cles_api.nom, cles_api.portee, cles_api.expiration, cles_api.revocation)
+      is distinct from (excluded.id_compte, excluded.nom, excluded.portee, excluded.expiration, null)`
+  const removed = await db.exec(
+    `delete from cles_api where id_compte in (select c.id_compte from comptes c join ${lotOf('comptes')} l on l.login = c.login)
+     and empreinte not in (select empreinte from ${lot})`,
+  )
+  const kept = await db.exec(
+    `insert into cles_api (id_cle, id_compte, ${columns}) select l.id_cle, c.id_compte, ${values} ${from}
+     where l.id_cle is not null and not exists (select 1 from cles_api k where k.id_cle = l.id_cle or k.empreinte = l.empreinte)
+     and not exists (select 1 from ${lot} o where o.id_cle = l.id_cle and o.ligne < l.ligne)`,
+  )
+  const written = await db.exec(
+    `insert into cles_api (id_compte, ${columns}) select c.id_compte, ${values} ${from} where true order by l.ligne ${update}`,
+  )
+  return removed + kept + written
+}
+
+async function checkReferences(db: Db, faults: Faults): Promise<void> {
+  for (const kind of recordKinds) {
+    for (const { column, table } of kind.references) await checkReference(db, faults, kind.table, column, table)
+  }
+  await checkReference(db, faults, 'challenges_auteurs', 'id_auteur', 'auteurs')
+  const used = await db.select<{ ligne: number | null; id_rubrique: number; id_challenge: number }>(
+    `select l.ligne, c.id_rubrique, min(c.id_challenge) as id_challenge from challenges c
+     left join ${lotOf('rubriques')} l on l.id_rubrique = c.id_rubrique
+     where not exists (select 1 from rubriques r where r.id_rubrique = c.id_rubrique)
+     and not exists (select 1 from ${lotOf('challenges')} n where n.id_challenge = c.id_challenge and n.supprime = 0)
+     group by l.ligne, c.id_rubrique order by l.ligne`,
+  )
+  for (const { ligne, id_rubrique, id_challenge } of used) {
+    faults.add(ligne ?? undefined, `rubrique ${id_rubrique} is still used by challenge ${id_challenge}`)
+  }
+}
+
+async function checkReference(db: Db, faults: Faults, child: string, column: string, parent: string): Promise<void> {
+  const isRemoved = child === 'challenges_auteurs' ? '' : 'l.supprime = 0 and'
+  const dangling = await db.select<{ ligne: number; id: number }>(
+    `select l.ligne, l.${column} as id from ${lotOf(child)} l
+     where ${isRemoved} not exists (select 1 from ${parent} p where p.${column} = l.${column}) order by l.ligne`,
+  )
+  const field = child === 'challenges_auteurs' ? 'auteurs' : column
+  for (const { ligne, id } of dangling) faults.add(ligne, `${field} names ${id}, which ${parent} does not have`)
+}

@@ -1,0 +1,153 @@
+import type { Db } from '../store/store.js'
+import { FieldError } from './fields.js'
+import type { Line } from './lines.js'
+import { kindOf, type RecordKind, readKey, readRecord, recordKinds } from './records.js'
+
+/** The first faults of a dump, and how many there are. */
+export class Faults {
+  static readonly SHOWN = 20
+  readonly shown: string[] = []
+  count = 0
+
+  add(line: number | undefined, message: string): void {
+    this.count++
+    if (this.shown.length < Faults.SHOWN) this.shown.push(line === undefined ? message : `line ${line}: ${message}`)
+  }
+}
+
+export interface StageOptions {
+  withAccounts: boolean
+  /** Called now and then with the lines read so far. */
+  onProgress?: ((lines: number) => void) | undefined
+}
+
+export interface Staged {
+  lines: number
+  /** Names of fields that no kind has, with how often they came; they were left out. */
+  unknownFields: Map<string, number>
+}
+
+/** Rows of one table are inserted so many at a time. */
+const BATCH_ROWS = 2_000
+
+export function lotOf(table: string): string {
+  return `lot_${table}`
+}
+
+/** Reads every line of a dump into staging tables; what is wrong with a line goes to `faults`. */
+export class Stager {
+  private readonly batches = new Map<string, { columns: string[]; rows: unknown[][] }>()
+  private readonly staged: Staged = { lines: 0, unknownFields: new Map() }
+
+  constructor(
+    private readonly db: Db,
+    private readonly faults: Faults,
+    private readonly options: StageOptions,
+  ) {}
+
+  async run(lines: AsyncIterable<Line[]>): Promise<Staged> {
+    for (const kind of recordKinds) await this.createTables(kind)
+    for await (const batch of lines) {
+      for (const line of batch) this.read(line)
+      await this.flush(BATCH_ROWS)
+      this.options.onProgress?.(this.staged.lines)
+    }
+    await this.flush(1)
+    for (const kind of recordKinds) await this.settleDuplicates(kind)
+    return this.staged
+  }
+
+  private async createTables(kind: RecordKind): Promise<void> {
+    const columns = columnsOf(kind)
+    await this.db.exec(`create temporary table ${lotOf(kind.table)} (${columns.join(', ')})`)
+    this.batches.set(kind.table, { columns, rows: [] })
+    if (!kind.children) return
+    const childColumns = ['ligne', ...kind.key, ...kind.children.columns]
+    await this.db.exec(`create temporary table ${lotOf(kind.children.table)} (${childColumns.join(', ')})`)
+    this.batches.set(kind.children.table, { columns: childColumns, rows: [] })
+  }
+
+  private read({ number, text, fault }: Line): void {
+    this.staged.lines = number
+    try {
+      if (text === undefined) throw new FieldError(fault)
+      if (text.trim() !== '') this.take(number, parse(text))
+    } catch (error) {
+      if (!(error instanceof FieldError)) throw error
+      this.faults.add(number, error.message)
+    }
+  }
+
+  private take(number: number, line: Record<string, unknown>): void {
+    const kind = kindOf(line.type)
+    if (!kind) throw new FieldError(`type must be one of ${recordKinds.map(({ type }) => type).join(', ')}`)
+    if (kind.type === 'compte' && !this.options.withAccounts) {
+      throw new FieldError('a compte is imported only with --with-accounts')
+    }
+    if (line.supprime !== undefined && line.supprime !== false) {
+      if (line.supprime !== true) throw new FieldError('supprime must be true or false')
+      this.push(kind.table, [number, 1, ...readKey(kind, line)])
+      return
+    }
+    const { row, children } = readRecord(kind, line)
+    this.push(kind.table, [number, 0, ...row])
+    for (const child of children) this.push(kind.children!.table, [number, ...child])
+    for (const name in line) {
+      if (!(name in kind.fields) && name !== 'type' && name !== 'supprime') this.noteUnknown(`${kind.type}.${name}`)
+    }
+  }
+
+  private push(table: string, row: unknown[]): void {
+    const batch = this.batches.get(table)!
+    while (row.length < batch.columns.length) row.push(null)
+    batch.rows.push(row)
+  }
+
+  private noteUnknown(name: string): void {
+    const { unknownFields } = this.staged
+    if (unknownFields.size < Faults.SHOWN || unknownFields.has(name))
+      unknownFields.set(name, (unknownFields.get(name) ?? 0) + 1)
+  }
+
+  private async flush(min: number): Promise<void> {
+    for (const [table, batch] of this.batches) {
+      if (batch.rows.length < min) continue
+      await this.db.load(lotOf(table), batch.columns, batch.rows)
+      batch.rows = []
+    }
+  }
+
+  /** Equal lines of one record count once, differing ones are a fault; the first is kept. */
+  private async settleDuplicates(kind: RecordKind): Promise<void> {
+    const lot = lotOf(kind.table)
+    const compared = ['supprime', ...kind.columns, ...kind.staged]
+    const row = (alias: string) => `(${compared.map((column) => `${alias}.${column}`).join(', ')})`
+    const isSame = kind.key.map((column) => `a.${column} = b.${column}`).join(' and ')
+    await this.db.exec(`create index ${lot}_cle on ${lot} (${kind.key.join(', ')})`)
+    const differing = await this.db.select<{ avant: number; ligne: number }>(
+      `select min(a.ligne) as avant, b.ligne as ligne from ${lot} a join ${lot} b on ${isSame}
+       where a.ligne < b.ligne and ${row('a')} is distinct from ${row('b')} group by b.ligne order by b.ligne`,
+    )
+    for (const { avant, ligne } of differing)
+      this.faults.add(ligne, `differs from line ${avant}, which has the same ${kind.key.join(' and ')}`)
+    await this.db.exec(
+      `delete from ${lot} as b where exists (select 1 from ${lot} a where ${isSame} and a.ligne < b.ligne)`,
+    )
+  }
+}
+
+function columnsOf(kind: RecordKind): string[] {
+  return ['ligne', 'supprime', ...kind.key, ...kind.columns, ...kind.staged]
+}
+
+function parse(text: string): Record<string, unknown> {
+  let line: unknown
+  try {
+    line = JSON.parse(text)
+  } catch {
+    throw new FieldError('the line is not JSON; it may have been cut short')
+  }
+  if (typeof line !== 'object' || line === null || Array.isArray(line))
+    throw new FieldError('the line must be an object')
+  return line as Record<string, unknown>
+}

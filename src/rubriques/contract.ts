@@ -1,0 +1,22 @@
+import Type, { type Static } from 'typebox'
+import { Count, endpoint, Id, Text } from '../contract.js'
+
+const Rubrique = Type.Object({ id_rubrique: Id, nom: Text("The category's name."), nb_challenges: Count })
+
+export const listRubriques = endpoint({
+  path: '/rubriques',
+  tag: 'rubriques',
+  summary: 'List the categories, all of them',
+  description: 'By id, ascending.',
+  response: Type.Array(Rubrique),
+})
+
+export interface RubriqueRow {
+  id_rubrique: number
+  nom: string
+  nb_challenges: number
+}
+
+export function presentRubrique(row: RubriqueRow): Static<typeof Rubrique> {
+  return { id_rubrique: row.id_rubrique, nom: row.nom, nb_challenges: row.nb_challenges }
+}

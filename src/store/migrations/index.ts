@@ -1,0 +1,7 @@
+import { portal } from './0001-portal.js'
+import type { Migration } from './migration.js'
+
+export const migrations: readonly Migration[] = [portal]
+
+/** The schema that this program reads and writes; a store that says more was made by a newer one. */
+export const SCHEMA_VERSION = migrations.length

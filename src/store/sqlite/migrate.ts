@@ -1,0 +1,83 @@
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { migrations, SCHEMA_VERSION } from '../migrations/index.js'
+import type { Migration } from '../migrations/migration.js'
+import { StoreError } from '../store.js'
+import { Connection } from './connection.js'
+import { beginImmediate } from './store.js'
+
+/** Marks the file as ours, so that a wrong path is told from a store: "PLMS" in ASCII. */
+const APPLICATION_ID = 0x504c4d53
+
+/** Creates the file where it is missing, readable by this user alone, as it holds hashes of credentials. */
+export function createFile(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
+    throw new StoreError('unreachable', `${path}: cannot make the store${code}`, { cause: error })
+  }
+}
+
+/** The migrations that a file lacks; all of them where it is missing. Refuses a file that is not ours or is newer. */
+export function pendingMigrations(path: string): Migration[] {
+  if (!existsSync(path) || (statSync(path).isFile() && statSync(path).size === 0)) return [...migrations]
+  const connection = new Connection(path, { readOnly: true, busyTimeoutMilliseconds: 1_000 })
+  try {
+    return migrations.slice(schemaVersion(connection))
+  } finally {
+    connection.close()
+  }
+}
+
+/** Brings a file to this program's schema, each migration in a transaction, however many processes start together. */
+export async function migrate(path: string): Promise<Migration[]> {
+  const connection = new Connection(path, { busyTimeoutMilliseconds: 1_000 })
+  try {
+    if (connection.value('pragma journal_mode = wal') !== 'wal') {
+      throw new StoreError('unreachable', `${path}: this file system cannot hold a WAL store; use a local disk`)
+    }
+    const run: Migration[] = []
+    for (const migration of migrations) {
+      if (await apply(connection, migration)) run.push(migration)
+    }
+    return run
+  } finally {
+    connection.close()
+  }
+}
+
+async function apply(connection: Connection, migration: Migration): Promise<boolean> {
+  await beginImmediate(connection)
+  try {
+    const wanted = schemaVersion(connection) < migration.version
+    if (wanted) {
+      for (const sql of migration.sqlite) connection.script(sql)
+      connection.script(`pragma application_id = ${APPLICATION_ID}; pragma user_version = ${migration.version}`)
+    }
+    connection.script('commit')
+    return wanted
+  } catch (error) {
+    connection.script('rollback')
+    throw error
+  }
+}
+
+function schemaVersion(connection: Connection): number {
+  const version = Number(connection.value('pragma user_version'))
+  if (connection.value('pragma application_id') !== APPLICATION_ID) {
+    if (connection.value('select count(*) from sqlite_master') === 0) return 0
+    throw new StoreError(
+      'foreign',
+      `${connection.path}: this file is not a Palmarès store; give --database another path`,
+    )
+  }
+  if (version > SCHEMA_VERSION) {
+    throw new StoreError(
+      'newer',
+      `${connection.path}: the store has schema ${version}, this program knows up to ${SCHEMA_VERSION}; use a newer palmares`,
+    )
+  }
+  return version
+}

@@ -1,0 +1,51 @@
+/** Lends resources one user at a time: made when first wanted, `max` at most, the next user waits for the first back. */
+export class Pool<T> {
+  private readonly idle: T[] = []
+  private readonly waiting: ((resource: T) => void)[] = []
+  private made = 0
+
+  constructor(
+    private readonly make: () => T,
+    private readonly dispose: (resource: T) => void,
+    private readonly max: number,
+  ) {}
+
+  async use<R>(work: (resource: T) => Promise<R>): Promise<R> {
+    const resource = this.take() ?? (await new Promise<T>((resolve) => this.waiting.push(resolve)))
+    try {
+      return await work(resource)
+    } finally {
+      const next = this.waiting.shift()
+      if (next) next(resource)
+      else this.idle.push(resource)
+    }
+  }
+
+  /** Waits for what is lent and disposes of everything. */
+  async close(): Promise<void> {
+    while (this.made > 0) {
+      await this.use(async (resource) => this.dispose(resource))
+      this.idle.pop()
+      this.made--
+    }
+  }
+
+  private take(): T | undefined {
+    const resource = this.idle.pop()
+    if (resource || this.made >= this.max) return resource
+    const made = this.make()
+    this.made++
+    return made
+  }
+}
+
+/** Runs works one after the other, in the order of the calls. */
+export class Mutex {
+  private last: Promise<unknown> = Promise.resolve()
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.last.then(work)
+    this.last = result.catch(() => undefined)
+    return result
+  }
+}

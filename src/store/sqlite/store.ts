@@ -1,0 +1,188 @@
+import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Change, type Db, type Store, StoreError, type Versions } from '../store.js'
+import { Connection } from './connection.js'
+import { Mutex, Pool } from './pool.js'
+
+/** Snapshots open at once. One is enough while no read waits; searches that yield hold theirs a little longer. */
+const MAX_READERS = 8
+const READER_BUSY_TIMEOUT_MILLISECONDS = 1_000
+const WRITER_PATIENCE_MILLISECONDS = 5_000
+const WRITER_RETRY_MILLISECONDS = 15
+
+const SEARCH_TABLES = ['auteurs_recherche', 'challenges_recherche', 'environnements_virtuels_recherche']
+const SELECT_VERSIONS = 'select version_donnees as donnees, version_comptes as comptes from etat'
+
+/**
+ * A portal in one SQLite file, in WAL mode: readers never wait for a writer. Each snapshot has a connection of its own,
+ * all writes of this process share one, and any number of processes may use the file.
+ */
+export class SqliteStore implements Store {
+  readonly engine = 'sqlite'
+  private readonly readers: Pool<Connection>
+  private readonly writer: Connection
+  private readonly writing = new Mutex()
+  /** Never inside a transaction: its `data_version` moves whenever any other connection commits. */
+  private readonly watcher: Connection
+  private seen: { dataVersion: unknown; versions: Versions } | undefined
+
+  /** Takes a file that exists and has this program's schema. */
+  constructor(readonly path: string) {
+    const open = () => openReader(path)
+    this.readers = new Pool(open, (reader) => reader.close(), MAX_READERS)
+    this.watcher = open()
+    this.writer = openWriter(path)
+  }
+
+  versions(): Versions {
+    const dataVersion = this.watcher.value('pragma data_version')
+    if (this.seen?.dataVersion !== dataVersion) {
+      this.seen = { dataVersion, versions: { ...this.watcher.row(SELECT_VERSIONS) } as unknown as Versions }
+    }
+    return this.seen!.versions
+  }
+
+  async read<T>(work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
+    return this.readers.use(async (reader) => {
+      reader.change('begin')
+      try {
+        return await work(reader, reader.row(SELECT_VERSIONS) as unknown as Versions)
+      } finally {
+        reader.change('commit')
+      }
+    })
+  }
+
+  async write<T>(change: Change, work: (db: Db) => Promise<T>): Promise<T> {
+    return this.writing.run(() => this.transaction(async () => ({ value: await work(this.writer), change })))
+  }
+
+  async bulk<T extends { change: Change }>(
+    stage: (db: Db) => Promise<void>,
+    merge: (db: Db) => Promise<T>,
+  ): Promise<T> {
+    const connection = openWriter(this.path)
+    try {
+      connection.change('pragma temp_store = file')
+      connection.change('begin')
+      await stage(connection)
+      connection.change('commit')
+      const result = await this.transaction(async () => {
+        const value = await merge(connection)
+        return { value, change: value.change }
+      }, connection)
+      connection.value('pragma wal_checkpoint(truncate)')
+      return result
+    } finally {
+      connection.close()
+    }
+  }
+
+  async backup(file: string): Promise<void> {
+    if (existsSync(file)) throw new StoreError('unreachable', `${file}: the file exists; give a new name`)
+    const unfinished = `${file}.unfinished`
+    try {
+      rmSync(unfinished, { force: true })
+      closeSync(openSync(unfinished, 'wx', 0o600))
+      await this.readers.use(async (reader) => reader.change('vacuum into ?', unfinished))
+      renameSync(unfinished, file)
+    } catch (error) {
+      rmSync(unfinished, { force: true })
+      if (error instanceof StoreError || !isSystemError(error)) throw error
+      throw new StoreError('unreachable', `${file}: cannot write the copy (${error.code})`, { cause: error })
+    }
+  }
+
+  async verify(): Promise<string[]> {
+    return this.readers.use(async (reader) => {
+      const found = reader.rows('select integrity_check as line from pragma_integrity_check limit 20') as {
+        line: string
+      }[]
+      if (found[0]?.line !== 'ok') return found.map((row) => row.line)
+      const broken = reader.rows(
+        'select "table" as child, parent from pragma_foreign_key_check limit 20',
+      ) as BrokenReference[]
+      return broken.map((row) => `a row of ${row.child} names a missing row of ${row.parent}`)
+    })
+  }
+
+  async verifySearch(): Promise<string[]> {
+    const faults: string[] = []
+    for (const table of SEARCH_TABLES) {
+      await this.write({}, async () => {
+        try {
+          this.writer.script(`insert into ${table} (${table}, rank) values ('integrity-check', 1)`)
+        } catch (error) {
+          if (!(error instanceof StoreError) || error.fault !== 'corrupt') throw error
+          faults.push(`the index ${table}`)
+        }
+      })
+    }
+    return faults
+  }
+
+  async rebuildSearch(): Promise<void> {
+    await this.write({ donnees: true }, async () => {
+      for (const table of SEARCH_TABLES) this.writer.script(`insert into ${table} (${table}) values ('rebuild')`)
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.writing.run(async () => this.writer.close())
+    await this.readers.close()
+    this.watcher.close()
+  }
+
+  private async transaction<T>(
+    work: () => Promise<{ value: T; change: Change }>,
+    connection: Connection = this.writer,
+  ): Promise<T> {
+    await beginImmediate(connection)
+    try {
+      const { value, change } = await work()
+      if (change.donnees) connection.change('update etat set version_donnees = version_donnees + 1')
+      if (change.comptes) connection.change('update etat set version_comptes = version_comptes + 1')
+      connection.change('commit')
+      return value
+    } catch (error) {
+      connection.script('rollback')
+      throw error
+    }
+  }
+}
+
+interface BrokenReference {
+  child: string
+  parent: string
+}
+
+function openReader(path: string): Connection {
+  const reader = new Connection(path, { readOnly: true, busyTimeoutMilliseconds: READER_BUSY_TIMEOUT_MILLISECONDS })
+  reader.script('pragma cache_size = -32768; pragma mmap_size = 268435456')
+  return reader
+}
+
+/** A writer never blocks the process for a lock: whoever begins a transaction waits in the event loop. */
+function openWriter(path: string): Connection {
+  const writer = new Connection(path, { busyTimeoutMilliseconds: 0 })
+  writer.script('pragma synchronous = full; pragma cache_size = -65536; pragma journal_size_limit = 67108864')
+  return writer
+}
+
+/** Takes the write lock, or throws `StoreError` `busy` after 5 s. */
+export async function beginImmediate(connection: Connection): Promise<void> {
+  const deadline = Date.now() + WRITER_PATIENCE_MILLISECONDS
+  for (;;) {
+    try {
+      connection.change('begin immediate')
+      return
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.fault !== 'busy' || Date.now() > deadline) throw error
+      await sleep(WRITER_RETRY_MILLISECONDS)
+    }
+  }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && 'syscall' in error
+}

@@ -1,0 +1,133 @@
+/**
+ * The tables of a portal, as both engines hold them. Columns carry the wire's French names; a column that ends in
+ * `_plie` is the folded text that search reads, one that ends in `_cle` the lower-case text that equality reads.
+ * Instants are whole seconds since 1970-01-01T00:00:00Z, booleans are 0 and 1.
+ */
+export interface Tables {
+  etat: EtatTable
+  rubriques: RubriqueTable
+  auteurs: AuteurTable
+  challenges: ChallengeTable
+  challenges_auteurs: { id_challenge: number; id_auteur: number }
+  validations: ValidationTable
+  environnements_virtuels: EnvironnementVirtuelTable
+  comptes: CompteTable
+  sessions: SessionTable
+  cles_api: CleApiTable
+  noeuds: NoeudTable
+}
+
+/** The one row that says what the readers may still hold: each version grows with each change of its kind. */
+export interface EtatTable {
+  id: number
+  version_donnees: number
+  version_comptes: number
+  /** A JSON array of the lower-case statuts that hold no place. */
+  statuts_masques: string
+}
+
+export interface RubriqueTable {
+  id_rubrique: number
+  nom: string
+  nb_challenges: number
+}
+
+export interface AuteurTable {
+  id_auteur: number
+  nom: string
+  nom_plie: string
+  statut: string
+  statut_cle: string
+  lang: string
+  lang_cle: string
+  /** What the score holds beyond the solves; may be negative. */
+  base: number
+  score: number
+  /** The score negated, so that the ranking is one ascending index; null for an author who holds no place. */
+  cle_classement: number | null
+  nb_validations: number
+}
+
+export interface ChallengeTable {
+  id_challenge: number
+  id_rubrique: number
+  titre: string
+  titre_plie: string
+  soustitre: string
+  soustitre_plie: string
+  lang: string
+  lang_cle: string
+  score: number
+  difficulte: string
+  id_trad: number | null
+  /** A path under the portal's page address, an absolute http(s) address, or empty. */
+  url_challenge: string
+  date_publication: number | null
+  nb_validations: number
+  /** The last column: a list page stops reading the row before it. */
+  descriptif: string
+}
+
+export interface ValidationTable {
+  id_auteur: number
+  id_challenge: number
+  /** `UNKNOWN_DATE` where the portal does not know it. */
+  date: number
+}
+
+export interface EnvironnementVirtuelTable {
+  id_environnement_virtuel: number
+  nom: string
+  nom_plie: string
+  os: string
+  os_cle: string
+  statut: string
+  lang: string
+  description_fr: string
+  description_en: string
+  time_to_root: number | null
+}
+
+export interface CompteTable {
+  id_compte: number
+  login: string
+  id_auteur: number
+  mot_de_passe: string
+  operateur: number
+  desactive: number
+  creation: number
+}
+
+export interface SessionTable {
+  empreinte: string
+  id_compte: number
+  creation: number
+  derniere_utilisation: number
+  revocation: number | null
+}
+
+export interface CleApiTable {
+  id_cle: number
+  id_compte: number
+  nom: string
+  prefixe: string
+  empreinte: string
+  /** Scopes, separated by one space. */
+  portee: string
+  creation: number
+  expiration: number
+  derniere_utilisation: number | null
+  revocation: number | null
+}
+
+/** One node of a counted order: how many entries lie between its key and the next node's key on its level. */
+export interface NoeudTable {
+  arbre: string
+  niveau: number
+  cle: number
+  id: number
+  nb: number
+}
+
+/** Stands for an unknown date of validation, so that it sorts after every known one on both engines (year 10000). */
+export const UNKNOWN_DATE = 253_402_300_800
