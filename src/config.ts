@@ -79,7 +79,6 @@ export const serveSettings = {
   corsOrigin: {
     flags: '--cors-origin <list>',
     description: 'origins whose pages may call, comma-separated, such as https://tableau.example',
-    default: [] as string[],
     parse: originList,
   },
   rateLimit: {
@@ -169,7 +168,7 @@ export interface ServeOptions {
   tlsCert?: string
   tlsKey?: string
   trustProxy?: string
-  corsOrigin: string[]
+  corsOrigin?: string[]
   rateLimit: number
   addressRateLimit: number
   loginRateLimit: number
@@ -191,7 +190,7 @@ export function toAppSettings(options: ServeOptions): Readonly<AppSettings> {
     portalUrl: options.portalUrl,
     tls: readTls(options),
     trustProxy: options.trustProxy,
-    corsOrigins: Object.freeze([...options.corsOrigin]),
+    corsOrigins: Object.freeze(options.corsOrigin ?? []),
     requestsPerAccount: options.rateLimit,
     requestsPerAddress: options.addressRateLimit,
     failuresPerLogin: options.loginRateLimit,

@@ -13,6 +13,8 @@ import { listen } from './listen.js'
 import { print, startProgress } from './output.js'
 
 const LOGIN = 'demo'
+/** About as many as the demo portal has, for the progress bar alone. */
+const DEMO_LINES = 35_000
 const KEY_SECONDS = 365 * 24 * 3600
 
 export function demoCommand(): Command {
@@ -53,7 +55,8 @@ async function fillOnce(store: Store): Promise<DemoAccount | undefined> {
     await importDump(store, bytes, {
       replace: false,
       withAccounts: true,
-      onProgress: (step, lines) => progress.update(`making the demo portal (${step})`, lines, 0),
+      onProgress: (step, lines) =>
+        progress.update('making the demo portal', lines, step === 'read' ? lines / DEMO_LINES : 1),
     })
   } finally {
     progress.stop()
@@ -78,7 +81,7 @@ async function accountLine({ password, key }: DemoAccount): Promise<object> {
     creation: formatInstant(now),
     cles: [
       {
-        nom: `first key, ${hostname()}`,
+        nom: `first key of ${hostname()}`,
         prefixe: shownPrefix(key),
         empreinte: digest(key),
         portee: ['lecture'],

@@ -32,32 +32,37 @@ export function importCommand(): Command {
 
 const STEPS = { read: 'reading', merge: 'merging', rank: 'ranking' }
 
+type OnProgress = (step: keyof typeof STEPS, lines: number) => void
+
+/** Shows how much of the file is read; of standard input nobody knows the end. */
 async function withProgress<T>(
   file: string,
-  work: (bytes: AsyncIterable<Uint8Array>, onProgress: (step: keyof typeof STEPS, lines: number) => void) => Promise<T>,
+  work: (bytes: AsyncIterable<Uint8Array>, onProgress: OnProgress) => Promise<T>,
 ): Promise<T> {
-  const stats = file === '-' ? undefined : statSync(file)
-  if (stats?.isDirectory()) throw new CommandError(`${file}: this is a folder, not a file`)
-  const stream = file === '-' ? process.stdin : createReadStream(file)
+  const totalBytes = file === '-' ? undefined : sizeOf(file)
+  const stream: AsyncIterable<Buffer> = file === '-' ? process.stdin : createReadStream(file)
   let bytesRead = 0
   const counted = (async function* () {
     for await (const chunk of stream) {
       bytesRead += chunk.length
-      yield chunk as Uint8Array
+      yield chunk
     }
   })()
   const progress = startProgress('lines')
   try {
-    return await work(counted, (step, lines) =>
-      progress.update(
-        STEPS[step],
-        lines,
-        step === 'read' ? (stats?.size ?? 0) && lines * ((stats?.size ?? 0) / bytesRead) : lines,
-      ),
-    )
+    return await work(counted, (step, lines) => {
+      const isRead = step !== 'read'
+      progress.update(STEPS[step], lines, isRead ? 1 : totalBytes && bytesRead / totalBytes)
+    })
   } finally {
     progress.stop()
   }
+}
+
+function sizeOf(file: string): number {
+  const stats = statSync(file)
+  if (stats.isDirectory()) throw new CommandError(`${file}: this is a folder, not a file`)
+  return stats.size
 }
 
 function printReport({ lines, tallies, unknownFields }: ImportReport): void {

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { pino } from 'pino'
+import { type Logger, pino, stdTimeFunctions } from 'pino'
 import { buildApp } from '../app.js'
 import { type ServeOptions, toAppSettings } from '../config.js'
 import { listenMetrics, Metrics } from '../http/metrics.js'
@@ -17,14 +17,14 @@ export interface Listening {
   stopped: Promise<void>
 }
 
-/** Serves a store until SIGTERM or SIGINT. Takes the store over. */
+/** Serves a store until SIGTERM or SIGINT; the caller closes the store. */
 export async function listen(store: Store, options: ServeOptions): Promise<Listening> {
-  const log = pino({ level: options.logLevel, base: null }, pino.destination({ dest: 2, sync: false }))
+  const log = makeLog(options.logLevel)
   const metrics = new Metrics()
   const app = buildApp({ store, settings: toAppSettings(options), metrics, log })
   const address = await listenOn(app, options)
   const metricsServer = options.metricsPort > 0 ? await listenOnMetrics(app, metrics, options.metricsPort) : undefined
-  log.info({ address, metrics: metricsServer && `http://127.0.0.1:${options.metricsPort}/metrics` }, 'listening')
+  if (metricsServer) log.info(`metrics on http://127.0.0.1:${options.metricsPort}/metrics`)
 
   const stopped = nextSignal().then(async (signal) => {
     log.info({ signal }, 'stopping')
@@ -32,16 +32,24 @@ export async function listen(store: Store, options: ServeOptions): Promise<Liste
     await app.close()
     clearTimeout(deadline)
     metricsServer?.close().closeAllConnections()
-    await store.close()
     log.info('stopped')
     log.flush()
   })
   return { address, stopped }
 }
 
+/** JSON lines on standard error: levels by name, times as the wire has them. */
+function makeLog(level: string): Logger {
+  const formatters = { level: (label: string) => ({ level: label }) }
+  return pino(
+    { level, base: null, formatters, timestamp: stdTimeFunctions.isoTime },
+    pino.destination({ dest: 2, sync: false }),
+  )
+}
+
 async function listenOn(app: FastifyInstance, { host, port }: ServeOptions): Promise<string> {
   try {
-    return await app.listen({ host, port })
+    return await app.listen({ host, port, listenTextResolver: (address) => `listening on ${address}` })
   } catch (error) {
     await app.close()
     throw listenError(error, host, port, '--port')

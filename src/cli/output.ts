@@ -26,8 +26,8 @@ export function printTable(head: string[], rows: (string | number)[][]): void {
 
 /** Long work seen from outside: a bar on a terminal, a plain line now and then elsewhere. */
 export interface Progress {
-  /** `done` of `total`; a total of 0 is not known. */
-  update(step: string, done: number, total: number): void
+  /** What is done, and which part of the whole that is, from 0 to 1, where it is known. */
+  update(step: string, done: number, part?: number): void
   stop(): void
 }
 
@@ -48,26 +48,20 @@ function terminalProgress(unit: string): Progress {
   )
   bar.start(100, 0, { step: 'starting', done: 0 })
   return {
-    update(step, done, total) {
-      bar.update(total > 0 ? Math.min(100, Math.floor((done / total) * 100)) : 0, { step, done })
-    },
+    update: (step, done, part = 0) => bar.update(Math.floor(part * 100), { step, done }),
     stop: () => bar.stop(),
   }
 }
 
 function plainProgress(unit: string): Progress {
-  let last = Date.now()
   let lastStep = ''
+  let lastTold = 0
   return {
     update(step, done) {
-      const isNewStep = step !== lastStep && lastStep !== ''
-      if (!isNewStep && Date.now() - last < PLAIN_LINE_MILLISECONDS) {
-        lastStep = step
-        return
-      }
+      if (step === lastStep && Date.now() - lastTold < PLAIN_LINE_MILLISECONDS) return
       tell(`${step}: ${done} ${unit}`)
-      last = Date.now()
       lastStep = step
+      lastTold = Date.now()
     },
     stop: () => undefined,
   }

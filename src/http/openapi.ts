@@ -28,7 +28,8 @@ export function describe(operations: readonly Operation[], version: string, serv
         'The public data of a security-challenge portal: challenges, authors, the ranking, virtual environments.',
       description:
         'Every body is minified ASCII JSON. Lists are paged by a zero-based row and told about in Link and X-Total-Count. ' +
-        'Every answer has X-Request-Id, API-Version, X-Content-Type-Options and, where limits are on, RateLimit and RateLimit-Policy.',
+        'Every answer has X-Request-Id, API-Version, X-Content-Type-Options and, where limits are on, RateLimit and RateLimit-Policy. ' +
+        'A path answers a method that it does not take with 405 and Allow.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],
@@ -56,10 +57,9 @@ export function describe(operations: readonly Operation[], version: string, serv
       },
       schemas: { Problem: problemSchema },
       responses: Object.fromEntries(
-        [...new Set(Object.values(catalogue).map(({ status }) => status))].map((status) => [
-          `Problem${status}`,
-          problemResponse(status),
-        ]),
+        [...new Set(operations.flatMap(problemStatuses))]
+          .sort()
+          .map((status) => [`Problem${status}`, problemResponse(status)]),
       ),
       headers: { ETag: textHeader('A strong tag of the body.'), ...pageHeaders },
     },
@@ -76,7 +76,8 @@ const tags: Record<string, string> = {
   environnements_virtuels: "The virtual environments of the portal's events.",
 }
 
-function describeOperation({ endpoint, access }: Operation): object {
+function describeOperation(operation: Operation): object {
+  const { endpoint, access } = operation
   const isHeld = endpoint.method === 'GET' && access === 'credential'
   return {
     operationId: operationId(endpoint),
@@ -92,7 +93,9 @@ function describeOperation({ endpoint, access }: Operation): object {
     responses: {
       [endpoint.status]: describeSuccess(endpoint, isHeld),
       ...(isHeld ? { '304': { description: 'If-None-Match names the body that the client has.' } } : {}),
-      ...describeProblems(endpoint, access),
+      ...Object.fromEntries(
+        problemStatuses(operation).map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
+      ),
     },
   }
 }
@@ -127,6 +130,7 @@ function describeSuccess(endpoint: Endpoint, isHeld: boolean): object {
 /** What every operation can answer besides its own errors. */
 const common: ErrorCode[] = [
   'malformed_request',
+  'request_timeout',
   'uri_too_long',
   'headers_too_large',
   'internal_error',
@@ -141,12 +145,9 @@ const refusals: ErrorCode[] = [
   'rate_limited',
 ]
 
-function describeProblems(endpoint: Endpoint, access: Access): Record<string, object> {
+function problemStatuses({ endpoint, access }: Operation): number[] {
   const codes = [...endpoint.errors, ...common, 'address_limited' as const, ...(access === 'open' ? [] : refusals)]
-  const statuses = [...new Set(codes.map((code) => catalogue[code].status))].sort()
-  return Object.fromEntries(
-    statuses.map((status) => [String(status), { $ref: `#/components/responses/Problem${status}` }]),
-  )
+  return [...new Set(codes.map((code) => catalogue[code].status))].sort()
 }
 
 function problemResponse(status: number): object {
@@ -155,7 +156,6 @@ function problemResponse(status: number): object {
   if (status === 429 || status === 503)
     headers['Retry-After'] = { description: 'Seconds.', schema: { type: 'integer' } }
   if (status === 401) headers['WWW-Authenticate'] = textHeader('The scheme to use.')
-  if (status === 405) headers.Allow = textHeader('The methods of the path.')
   return {
     description: codes.map(([code, entry]) => `\`${code}\`: ${entry.detail}`).join(' '),
     ...(Object.keys(headers).length > 0 ? { headers } : {}),

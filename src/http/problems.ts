@@ -9,7 +9,9 @@ export const PROBLEM_TYPE = 'application/problem+json'
 /** The one place where an error becomes an answer: what is not of the catalogue tells the client nothing and the log all. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = toProblem(error)
-  if (problem.status >= 500) request.log.error({ err: problem.cause ?? error }, problem.code)
+  if (problem.status >= 500) {
+    request.log.error({ request_id: request.id, err: problem.cause ?? error }, problem.code)
+  }
   sendProblem(problem, request, reply)
 }
 

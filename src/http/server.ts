@@ -1,11 +1,18 @@
 import { METHODS } from 'node:http'
 import type { Socket } from 'node:net'
 import underPressure from '@fastify/under-pressure'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { Problem } from '../errors.js'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
+import { invalidParameter, Problem } from '../errors.js'
 import type { Metrics } from './metrics.js'
 import type { Origins } from './origin.js'
 import { answerClientError, sendError } from './problems.js'
+import { decodeQuery } from './query.js'
 import './request.js'
 
 const MAX_REQUEST_LINE_BYTES = 8 * 1024
@@ -31,6 +38,8 @@ export function createHttpServer(settings: HttpSettings, metrics: Metrics, origi
   const nextId = requestIds()
   const app = Fastify({
     loggerInstance: settings.log,
+    logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: (log: FastifyBaseLogger) => log,
     genReqId: nextId,
     requestIdHeader: false,
     trustProxy: settings.trustProxy ?? false,
@@ -107,9 +116,20 @@ function addMethods(app: FastifyInstance): void {
 
 function addParsers(app: FastifyInstance): void {
   app.removeContentTypeParser('text/plain')
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
-    done(null, Object.fromEntries(new URLSearchParams(body as string)))
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    async (_request: FastifyRequest, body: string) => readForm(body),
+  )
+}
+
+/** A form is held to what a query is: valid UTF-8, and no name twice with two values. */
+function readForm(body: string): Record<string, string> {
+  const fields = [...decodeQuery(body)].map(([name, [value = '', ...others]]) => {
+    if (others.some((other) => other !== value)) throw invalidParameter(name, 'was given twice with different values')
+    return [name, value]
   })
+  return Object.fromEntries(fields)
 }
 
 /** The log has the route and the path without its query: a query may hold a password. */
@@ -121,6 +141,7 @@ function finish(request: FastifyRequest, reply: FastifyReply, metrics: Metrics):
   if (request.routeOptions.config.isProbe) return
   request.log.info(
     {
+      request_id: request.id,
       method: request.method,
       route,
       status: reply.statusCode,

@@ -32,20 +32,21 @@ export async function* exportLines(db: Db, options: { withAccounts: boolean }): 
     presentEnvironnements,
   )
   if (options.withAccounts) {
-    yield* exportTable<CompteTable>(db, 'comptes', ['id_compte'], (rows) => presentComptes(db, rows))
+    yield* exportTable<CompteTable>(db, 'comptes', ['login'], (rows) => presentComptes(db, rows), '')
   }
 }
 
-/** Walks a table by its key, a chunk at a time. */
+/** Walks a table by its key, a chunk at a time; `before` comes before every value of the key. */
 async function* exportTable<R>(
   db: Db,
   table: string,
   key: readonly (keyof R & string)[],
   present: (rows: R[]) => DumpLine[] | Promise<DumpLine[]>,
+  before: number | string = 0,
 ): AsyncGenerator<string> {
   const list = key.join(', ')
   const placeholders = key.map(() => '?').join(', ')
-  let last: unknown[] = key.map(() => 0)
+  let last: unknown[] = key.map(() => before)
   for (;;) {
     const rows = await db.select<R>(
       `select * from ${table} where (${list}) > (${placeholders}) order by ${list} limit ${CHUNK_ROWS}`,
@@ -122,8 +123,9 @@ function presentEnvironnements(rows: EnvironnementVirtuelTable[]): DumpLine[] {
 
 async function presentComptes(db: Db, rows: CompteTable[]): Promise<DumpLine[]> {
   const keys = await db.select<CleApiTable>(
-    'select * from cles_api where id_compte between ? and ? and revocation is null order by id_cle',
-    ...range(rows, 'id_compte'),
+    `select * from cles_api where id_compte in (select id_compte from comptes where login between ? and ?)
+     and revocation is null order by id_cle`,
+    ...range(rows, 'login'),
   )
   const cles = groupBy(keys, (key) => key.id_compte)
   return rows.map((row) => ({

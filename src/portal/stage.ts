@@ -54,6 +54,7 @@ export class Stager {
     }
     await this.flush(1)
     for (const kind of recordKinds) await this.settleDuplicates(kind)
+    await this.checkKeys()
     return this.staged
   }
 
@@ -133,6 +134,16 @@ export class Stager {
     await this.db.exec(
       `delete from ${lot} as b where exists (select 1 from ${lot} a where ${isSame} and a.ligne < b.ligne)`,
     )
+  }
+
+  /** A key belongs to one account and has one name; which of two would win is not for us to say. */
+  private async checkKeys(): Promise<void> {
+    const twice = await this.db.select<{ avant: number; ligne: number }>(
+      `select min(ligne) as avant, max(ligne) as ligne from ${lotOf('cles_api')}
+       where ligne in (select ligne from ${lotOf('comptes')}) group by empreinte having count(*) > 1 order by max(ligne)`,
+    )
+    for (const { avant, ligne } of twice)
+      this.faults.add(ligne, `cles has an empreinte twice${avant === ligne ? '' : `, first in line ${avant}`}`)
   }
 }
 

@@ -34,25 +34,25 @@ export async function countAll(db: Db, arbre: string): Promise<number> {
 
 /** Where the entry at a zero-based row lies; undefined past the end. */
 export async function seek(db: Db, arbre: string, row: number): Promise<Position | undefined> {
-  let position: Position = { cle: FIRST_CLE, id: 0, reste: row }
-  for (let niveau = TOP_LEVEL; niveau >= 0; niveau--) {
-    const limit = niveau === TOP_LEVEL ? Number.MAX_SAFE_INTEGER : 2 * FAN
-    const { cle, id } = position
-    const next = descend(await db.all(selectChildren, { arbre, niveau, cle, id, limit }), position.reste)
-    if (!next) return undefined
-    position = next
-  }
+  let position: Position | undefined = { cle: FIRST_CLE, id: 0, reste: row }
+  for (let niveau = TOP_LEVEL; position && niveau >= 0; niveau--) position = await descend(db, arbre, niveau, position)
   return position
 }
 
-/** The node among neighbours that holds a row counted from the first of them. */
-function descend(nodes: { cle: number; id: number; nb: number }[], row: number): Position | undefined {
-  let reste = row
-  for (const { cle, id, nb } of nodes) {
-    if (reste < nb) return { cle, id, reste }
-    reste -= nb
+/** The node of a level that holds the row `reste`, counted from the node at a key. It is nearly always among `FAN`. */
+async function descend(db: Db, arbre: string, niveau: number, from: Position): Promise<Position | undefined> {
+  let { cle, id, reste } = from
+  for (;;) {
+    const nodes = await db.all(selectNodes, { arbre, niveau, cle, id })
+    for (const node of nodes) {
+      if (reste < node.nb) return { cle: node.cle, id: node.id, reste }
+      reste -= node.nb
+    }
+    const last = nodes[FAN - 1]
+    if (!last) return undefined
+    cle = last.cle
+    id = last.id + 1
   }
-  return undefined
 }
 
 /** How many entries lie before the leaf that a key belongs to, and where that leaf begins. */
@@ -127,7 +127,7 @@ const selectCount = statement<{ arbre: string }>()((q, p) =>
     .where('niveau', '=', TOP_LEVEL),
 )
 
-const selectChildren = statement<{ arbre: string; niveau: number; cle: number; id: number; limit: number }>()((q, p) =>
+const selectNodes = statement<{ arbre: string; niveau: number; cle: number; id: number }>()((q, p) =>
   q
     .selectFrom('noeuds')
     .select(['cle', 'id', 'nb'])
@@ -136,7 +136,7 @@ const selectChildren = statement<{ arbre: string; niveau: number; cle: number; i
     .where(sql<boolean>`(cle, id) >= (${p.cle}, ${p.id})`)
     .orderBy('cle')
     .orderBy('id')
-    .limit(p.limit),
+    .limit(FAN),
 )
 
 const selectLeaf = statement<{ arbre: string; cle: number; id: number }>()((q, p) =>

@@ -1,0 +1,277 @@
+import { Readable } from 'node:stream'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Cle, emptyModel, exportModel, importIntoModel, type Model, scoreOf } from '../../test/dump-model.js'
+import { type DumpLine, makeStore } from '../../test/harness.js'
+import type { Store } from '../store/store.js'
+import { checkPortal } from './check.js'
+import { exportLines } from './export.js'
+import { ImportError, importDump } from './import.js'
+
+interface Step {
+  lines: DumpLine[]
+  replace: boolean
+  withAccounts: boolean
+}
+
+test('any sequence of imports leaves the store as a brute-force restatement of the dump has it', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step(), { minLength: 1, maxLength: 7 }), async (steps) => {
+      const { store, close } = await makeStore()
+      try {
+        let model = emptyModel()
+        for (const each of [{ lines: foundation, replace: false, withAccounts: true }, ...steps]) {
+          model = await importBoth(store, model, each)
+        }
+        expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
+        await expectSameAfterMoving(store)
+      } finally {
+        await close()
+      }
+    }),
+    { numRuns: 60 },
+  )
+}, 120_000)
+
+test('accounts come out in one order, whatever order they were made in, with their key ids and hashes', async () => {
+  const { store, close } = await makeStore()
+  const logins = ['zoé', 'bob', '!first', '-2', 'Alice', '10']
+  const before = [...logins.entries()].map(([i, login]) => compteLine(login, 1, [cle(9 - i), cle(20 + i)]))
+  await importText(store, [{ type: 'auteur', id_auteur: 1, nom: 'a' }], { replace: false, withAccounts: true })
+  for (const line of before) await importText(store, [line], { replace: false, withAccounts: true })
+  const lines = parse(await exportText(store, true)).filter(({ type }) => type === 'compte')
+  expect(lines.map(({ login }) => login)).toEqual([...logins].sort())
+  for (const line of lines) expect(before).toContainEqual(line)
+  await expectSameAfterMoving(store)
+  await close()
+})
+
+test('a dump without accounts holds no account, no login and no hash', async () => {
+  const { store, close } = await makeStore()
+  await importText(store, foundation, { replace: false, withAccounts: true })
+  const text = await exportText(store, false)
+  expect(text).not.toMatch(/compte|argon2|empreinte|alice/)
+  expect(await exportText(store, true)).toMatch(/"type":"compte","login":"alice"/)
+  await close()
+})
+
+test('an export is read back in any order of its lines', async () => {
+  const { store, close } = await makeStore()
+  await importText(store, foundation, { replace: false, withAccounts: true })
+  const text = await exportText(store, true)
+  for (const lines of [parse(text).reverse(), parse(text).sort((a, b) => (digits(a) < digits(b) ? -1 : 1))]) {
+    const other = await makeStore()
+    await importText(other.store, lines, { replace: false, withAccounts: true })
+    expect(await exportText(other.store, true)).toBe(text)
+    await other.close()
+  }
+  await close()
+})
+
+test('the largest ids, scores and texts of every script come back as they were', async () => {
+  const { store, close } = await makeStore()
+  const max = Number.MAX_SAFE_INTEGER
+  const texts = ['Élodie 🚩\u2028\u2029', '"\\\u0001\u007f\uffff', '한글 \u1112\u1161\u11ab', 'א\u05b0 <b>&amp;</b>']
+  const lines = [
+    ...texts.map((nom, i) => ({ type: 'rubrique', id_rubrique: max - i, nom })),
+    { type: 'auteur', id_auteur: max, nom: texts[0], score: 1_000_000_000_000 },
+    { type: 'challenge', id_challenge: max, id_rubrique: max, titre: texts[1], score: 1_000_000_000_000 },
+    { type: 'validation', id_auteur: max, id_challenge: max, date: '9999-12-31T23:59:59Z' },
+    { type: 'environnement_virtuel', id_environnement_virtuel: max, nom: texts[2], time_to_root: max },
+  ]
+  await importText(store, lines, { replace: false, withAccounts: false })
+  expect(parse(await exportText(store, false))).toEqual(expect.arrayContaining([...lines.slice(0, 5)]))
+  expect(parse(await exportText(store, false)).at(-1)).toEqual(lines.at(-1))
+  await expectSameAfterMoving(store)
+  await close()
+})
+
+test('an export of more rows than are read at a time holds each of them once', async () => {
+  const { store, close } = await makeStore()
+  const auteurs = Array.from({ length: 5_001 }, (_, i) => ({ type: 'auteur', id_auteur: i + 1, nom: 'a', score: i }))
+  const validations = auteurs.map(({ id_auteur }) => ({ type: 'validation', id_auteur, id_challenge: 1 }))
+  const rest = [{ type: 'rubrique', id_rubrique: 1, nom: 'r' }, challengeLine({ id_challenge: 1, score: 1 })]
+  await importText(store, [...auteurs, ...rest, ...validations], { replace: false, withAccounts: false })
+  const lines = parse(await exportText(store, false))
+  expect(lines.filter(({ type }) => type === 'auteur')).toEqual(auteurs)
+  expect(lines.filter(({ type }) => type === 'validation')).toEqual(validations)
+  await expectSameAfterMoving(store)
+  await close()
+})
+
+/** Imports into both, and compares all that can be seen of the store with the model. */
+async function importBoth(store: Store, before: Model, step: Step): Promise<Model> {
+  const versionBefore = (await store.versions()).donnees
+  const after = importIntoModel(before, step.lines, step)
+  const run = importText(store, step.lines, step)
+  if (after) await run
+  else await expect(run).rejects.toThrow(ImportError)
+  const model = after ?? before
+  const shown = exportModel(model, true)
+  expect(parse(await exportText(store, true))).toEqual(shown)
+  const hasMoved = (await store.versions()).donnees !== versionBefore
+  expect(hasMoved).toBe(JSON.stringify(sorted(before)) !== JSON.stringify(sorted(model)))
+  await expectDerived(store, model)
+  return model
+}
+
+async function expectDerived(store: Store, model: Model): Promise<void> {
+  const validations = [...model.validations.values()]
+  const derived = await store.read(async (db) => ({
+    auteurs: await db.select('select id_auteur, score, nb_validations, cle_classement from auteurs order by id_auteur'),
+    challenges: await db.select('select id_challenge, nb_validations from challenges order by id_challenge'),
+    rubriques: await db.select('select id_rubrique, nb_challenges from rubriques order by id_rubrique'),
+    keys: await db.select('select count(*) as nb from cles_api'),
+  }))
+  const nbOf = (records: DumpLine[], column: string, id: number) => records.filter((line) => line[column] === id).length
+  const ids = (map: Map<number, unknown>) => [...map.keys()].sort((a, b) => a - b)
+  expect(derived).toEqual({
+    auteurs: ids(model.auteurs).map((id) => ({
+      id_auteur: id,
+      score: scoreOf(model, id),
+      nb_validations: nbOf(validations, 'id_auteur', id),
+      cle_classement: /^5poubelle$/i.test(model.auteurs.get(id)!.statut as string) ? null : 0 - scoreOf(model, id),
+    })),
+    challenges: ids(model.challenges).map((id) => ({
+      id_challenge: id,
+      nb_validations: nbOf(validations, 'id_challenge', id),
+    })),
+    rubriques: ids(model.rubriques).map((id) => ({
+      id_rubrique: id,
+      nb_challenges: nbOf([...model.challenges.values()], 'id_rubrique', id),
+    })),
+    keys: [{ nb: [...model.comptes.values()].reduce((sum, { cles }) => sum + cles.length, 0) }],
+  })
+}
+
+/** Export, import into an empty store, export: the same bytes, and a second import of them changes nothing. */
+async function expectSameAfterMoving(store: Store): Promise<void> {
+  const other = await makeStore()
+  const text = await exportText(store, true)
+  const options = { replace: false, withAccounts: true }
+  await importDump(other.store, Readable.from([Buffer.from(text)]), options)
+  expect(await exportText(other.store, true)).toBe(text)
+  const before = await other.store.versions()
+  await importDump(other.store, Readable.from([Buffer.from(text)]), { ...options, replace: true })
+  expect(await other.store.versions()).toEqual(before)
+  await other.close()
+}
+
+function importText(store: Store, lines: DumpLine[], options: Omit<Step, 'lines'>) {
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  return importDump(store, Readable.from([Buffer.from(text)]), options)
+}
+
+function exportText(store: Store, withAccounts: boolean): Promise<string> {
+  return store.read(async (db) => {
+    let text = ''
+    for await (const chunk of exportLines(db, { withAccounts })) text += chunk
+    return text
+  })
+}
+
+function parse(text: string): DumpLine[] {
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+}
+
+function sorted(model: Model): unknown[] {
+  const inOrder = (map: Map<unknown, unknown>) => [...map].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
+  return Object.values(model).map(inOrder)
+}
+
+function digits(line: DumpLine): string {
+  return JSON.stringify(line).replaceAll(/\D/g, '')
+}
+
+const HASH = '$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$Y2hlY2tjaGVja2NoZWNrY2hlY2tjaGVja2NoZWNrY2g'
+
+function cle(id: number): Cle {
+  const empreinte = id.toString(16).padStart(64, 'a')
+  const dates = { creation: '2025-01-01T00:00:00Z', expiration: '2035-01-01T00:00:00Z' }
+  return { id, nom: `key ${id}`, prefixe: 'palm_abcdef', empreinte, portee: ['lecture'], ...dates }
+}
+
+function compteLine(login: string, id_auteur: number, cles: Cle[], rest: DumpLine = {}): DumpLine {
+  const flags = { operateur: false, desactive: false, creation: '2025-01-01T00:00:00Z' }
+  return {
+    ...{ type: 'compte', login, id_auteur, mot_de_passe: HASH, ...flags },
+    ...{ cles: cles.sort((a, b) => a.id - b.id), ...rest },
+  }
+}
+
+function challengeLine(fields: DumpLine): DumpLine {
+  return { type: 'challenge', id_rubrique: 1, titre: 'c', auteurs: [], ...fields }
+}
+
+/** A small portal to begin with, so that random lines mostly find what they refer to. */
+const foundation: DumpLine[] = [
+  ...[1, 2].map((id) => ({ type: 'rubrique', id_rubrique: id, nom: `r${id}` })),
+  ...[1, 2, 3].map((id) => ({ type: 'auteur', id_auteur: id, nom: `a${id}`, score: 10 * id })),
+  ...[1, 2, 3].map((id) => challengeLine({ id_challenge: id, score: 5 * id, auteurs: [id] })),
+  { type: 'validation', id_auteur: 1, id_challenge: 2, date: '2025-01-01T00:00:00Z' },
+  { type: 'validation', id_auteur: 2, id_challenge: 3 },
+  { type: 'environnement_virtuel', id_environnement_virtuel: 1, nom: 'e' },
+  compteLine('alice', 1, [cle(1), cle(2)]),
+]
+
+function step(): fc.Arbitrary<Step> {
+  const lines = fc.oneof(
+    { weight: 5, arbitrary: fc.array(anyLine(), { maxLength: 6 }) },
+    { weight: 1, arbitrary: fc.array(anyLine(), { maxLength: 6 }).map((some) => [...some, ...some.slice(0, 2)]) },
+    { weight: 2, arbitrary: fc.subarray(foundation) },
+    { weight: 2, arbitrary: fc.array(anyLine(), { maxLength: 4 }).map((some) => withoutRepeats(some)) },
+  )
+  return fc.record({
+    lines,
+    replace: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+    withAccounts: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
+  })
+}
+
+/** The lines laid over the foundation, so that a replacing import is not always refused. */
+function withoutRepeats(lines: DumpLine[]): DumpLine[] {
+  const keyOf = (line: DumpLine) =>
+    [line.type, ...['id_rubrique', 'id_auteur', 'id_challenge', 'login'].map((name) => line[name])].join()
+  return [...new Map([...foundation, ...lines].map((line) => [keyOf(line), line])).values()]
+}
+
+function anyLine(): fc.Arbitrary<DumpLine> {
+  const id = fc.integer({ min: 1, max: 4 })
+  const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
+  const word = fc.constantFrom('', 'fr', '5poubelle', '5POUBELLE', 'É')
+  const date = optional(fc.constantFrom('2024-02-29T23:59:59Z', '1969-12-31T23:59:59Z', '2025-01-01T00:00:00Z'))
+  const score = fc.integer({ min: 0, max: 30 })
+  const line = fc.oneof(
+    fc.record({ type: fc.constant('rubrique'), id_rubrique: id, nom: fc.constantFrom('r1', 'R') }),
+    fc.record({
+      ...{ type: fc.constant('auteur'), id_auteur: id, nom: fc.constantFrom('a1', 'Zoë'), statut: word, lang: word },
+      ...{ score: optional(score), score_base: optional(fc.integer({ min: -40, max: 10 })) },
+    }),
+    fc.record({ type: fc.constant('auteur'), id_auteur: id, nom: fc.constant('a1'), score: optional(score) }),
+    fc.record({
+      ...{ type: fc.constant('challenge'), id_challenge: id, id_rubrique: fc.integer({ min: 1, max: 3 }) },
+      ...{ titre: fc.constantFrom('c', 'ç'), soustitre: word, descriptif: word, lang: word, score, difficulte: word },
+      ...{ id_trad: optional(id), url_challenge: fc.constantFrom('', 'fr/c'), date_publication: date },
+      auteurs: fc.array(id, { maxLength: 3 }),
+    }),
+    fc.record({ type: fc.constant('validation'), id_auteur: id, id_challenge: id, date }),
+    fc.record({
+      ...{ type: fc.constant('environnement_virtuel'), id_environnement_virtuel: id, nom: fc.constantFrom('e', 'f') },
+      ...{ os: word, statut: word, lang: word, description_fr: word, description_en: word },
+      time_to_root: optional(score),
+    }),
+    fc
+      .record({
+        ...{ login: fc.constantFrom('alice', 'bob', 'zoé'), id, operateur: fc.boolean() },
+        ...{ desactive: fc.boolean(), cles: fc.uniqueArray(id, { maxLength: 2 }) },
+      })
+      .map(({ login, id, cles, ...flags }) => compteLine(login, id, cles.map(cle), flags)),
+  ) as fc.Arbitrary<DumpLine>
+  return fc.oneof(
+    { weight: 5, arbitrary: line },
+    { weight: 1, arbitrary: line.map((some) => ({ ...some, supprime: true })) },
+  )
+}
