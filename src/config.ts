@@ -136,6 +136,12 @@ export const serveSettings = {
     default: 65,
     parse: integer(1, 3_600),
   },
+  maxConnections: {
+    flags: '--max-connections <connections>',
+    description: 'connections at once; those beyond are closed',
+    default: 10_000,
+    parse: integer(1, 1_000_000),
+  },
   cacheMegabytes: {
     flags: '--cache-megabytes <MB>',
     description: 'ready answers held in memory',
@@ -179,6 +185,7 @@ export interface ServeOptions {
   maxFilterCharacters: number
   requestTimeoutSeconds: number
   keepAliveSeconds: number
+  maxConnections: number
   cacheMegabytes: number
   logLevel: string
 }
@@ -200,6 +207,7 @@ export function toAppSettings(options: ServeOptions): Readonly<AppSettings> {
     maxBodyBytes: options.maxBodyBytes,
     requestTimeoutSeconds: options.requestTimeoutSeconds,
     keepAliveSeconds: options.keepAliveSeconds,
+    maxConnections: options.maxConnections,
     cacheBytes: options.cacheMegabytes * 1_000_000,
     version: VERSION,
     bounds: Object.freeze({ filterCodePoints: options.maxFilterCharacters }),

@@ -24,6 +24,8 @@ export interface Parameter<T> {
   description: string
   parse(value: string, bounds: Bounds): T
   emptyIsAbsent: boolean
+  /** Described as required; who reads it refuses its absence. */
+  isRequired?: boolean
   /** Present for a list: `parse` is called for each value, and more than this many are refused. */
   maxValues?: number
 }
@@ -92,12 +94,13 @@ export function equals(what: string): Parameter<string> {
   }
 }
 
-/** A text taken as it is. */
+/** A text taken as it is, that must be there. */
 export function text(description: string, maxCodePoints: number): Parameter<string> {
   return {
     schema: Type.String({ maxLength: maxCodePoints }),
     description,
     emptyIsAbsent: true,
+    isRequired: true,
     parse: (value) => plainText(value, maxCodePoints),
   }
 }

@@ -57,8 +57,9 @@ export class Limiter {
   }
 }
 
-/** What an address is counted as: an IPv4 address itself, an IPv6 address by its /64. */
-export function addressKey(address: string): string {
+/** What an address is counted as: an IPv4 address itself, an IPv6 address by its /64. A client that left has none. */
+export function addressKey(address: string | undefined): string {
+  if (address === undefined) return ''
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped?.[1]) return mapped[1]
   if (!address.includes(':')) return address

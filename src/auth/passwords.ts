@@ -37,7 +37,7 @@ export class PasswordChecker {
     try {
       this.decoy ??= hashPassword('a password that no account has')
       const isRight = await verify(stored ?? (await this.decoy), password.slice(0, MAX_PASSWORD_BYTES))
-      return stored !== undefined && isRight
+      return stored !== undefined && isRight && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES
     } finally {
       this.pending--
     }

@@ -53,9 +53,10 @@ function addCommand(): Command {
     .argument('<login>')
     .action(async (login: string, options: AddOptions, self: Command) => {
       if (options.idAuteur === undefined) self.error("error: required option '--id-auteur <id>' not specified")
+      checkPasswordStdin(options, self)
       checkLogin(login)
       await withStore(options.database, { create: true }, async (store) => {
-        const motDePasse = await readPassword(options, self)
+        const motDePasse = await readPassword()
         await store.write({ comptes: true }, (db) => addCompte(db, login, motDePasse, options))
       })
       print(`account ${login} added for author ${options.idAuteur}`)
@@ -114,8 +115,9 @@ function passwdCommand(): Command {
   ])
     .argument('<login>')
     .action(async (login: string, options: { database: string; passwordStdin?: boolean }, self: Command) => {
+      checkPasswordStdin(options, self)
       await withStore(options.database, { create: false }, async (store) => {
-        const motDePasse = await readPassword(options, self)
+        const motDePasse = await readPassword()
         await changeCompte(store, login, async (db, compte) => {
           await setPassword(db, compte.id_compte, motDePasse)
           await revokeAll(db, compte.id_compte, nowSeconds())
@@ -151,8 +153,12 @@ async function changeCompte(
   })
 }
 
-async function readPassword({ passwordStdin: given }: { passwordStdin?: boolean }, self: Command): Promise<string> {
+/** Before a store is opened, which may make one. */
+function checkPasswordStdin({ passwordStdin: given }: { passwordStdin?: boolean }, self: Command): void {
   if (!given) self.error('error: give the password on standard input, with --password-stdin')
+}
+
+async function readPassword(): Promise<string> {
   const password = await readStandardInput()
   const fault = passwordFault(password)
   if (fault) throw new CommandError(fault)

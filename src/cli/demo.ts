@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { hashPassword } from '../auth/passwords.js'
 import { digest, makeApiKey, makeSessionToken, shownPrefix } from '../auth/tokens.js'
-import { database, port, type ServeOptions, serveSettings } from '../config.js'
+import { database, port, type ServeOptions, serveSettings, toAppSettings } from '../config.js'
 import { formatInstant, nowSeconds } from '../instant.js'
 import { demoPortal } from '../portal/demo.js'
 import { importDump } from '../portal/import.js'
@@ -24,10 +24,11 @@ export function demoCommand(): Command {
   return command('demo', 'Serve a portal of our own making, on this machine alone.', settings).action(
     async (given: ServeOptions) => {
       const options = { ...given, host: '127.0.0.1', metricsPort: 0 }
+      const appSettings = toAppSettings(options)
       const store = await openStore(options.database, { create: true })
       try {
         const account = await fillOnce(store)
-        const { address, stopped } = await listen(store, options)
+        const { address, stopped } = await listen(store, appSettings, options)
         print(account ? welcome(address, account) : welcomeBack(address, options.database))
         await stopped
       } finally {

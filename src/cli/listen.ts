@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { type Logger, pino, stdTimeFunctions } from 'pino'
-import { buildApp } from '../app.js'
-import { type ServeOptions, toAppSettings } from '../config.js'
+import { type AppSettings, buildApp } from '../app.js'
+import type { ServeOptions } from '../config.js'
 import { listenMetrics, Metrics } from '../http/metrics.js'
 import type { Store } from '../store/store.js'
 import { CommandError } from './output.js'
@@ -18,10 +18,10 @@ export interface Listening {
 }
 
 /** Serves a store until SIGTERM or SIGINT; the caller closes the store. */
-export async function listen(store: Store, options: ServeOptions): Promise<Listening> {
+export async function listen(store: Store, settings: AppSettings, options: ServeOptions): Promise<Listening> {
   const log = makeLog(options.logLevel)
   const metrics = new Metrics()
-  const app = buildApp({ store, settings: toAppSettings(options), metrics, log })
+  const app = buildApp({ store, settings, metrics, log })
   const address = await listenOn(app, options)
   const metricsServer = options.metricsPort > 0 ? await listenOnMetrics(app, metrics, options.metricsPort) : undefined
   if (metricsServer) log.info(`metrics on http://127.0.0.1:${options.metricsPort}/metrics`)

@@ -25,7 +25,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-function makeProgram(): Command {
+/** Every command with its options; docs/CONFIGURATION.md lists them and a test compares. */
+export function makeProgram(): Command {
   const program = new Command('palmares')
     .description('The server for the public data of a security-challenge portal.')
     .version(VERSION)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { database, host, metricsPort, port, type ServeOptions, serveSettings } from '../config.js'
+import { database, host, metricsPort, port, type ServeOptions, serveSettings, toAppSettings } from '../config.js'
 import { openStore } from '../store/open.js'
 import { command } from './command.js'
 import { listen } from './listen.js'
@@ -8,9 +8,10 @@ export function serveCommand(): Command {
   const settings = [database, host, port, metricsPort, ...Object.values(serveSettings)]
   return command('serve', 'Serve a store; makes and migrates a missing one.', settings).action(
     async (options: ServeOptions) => {
+      const appSettings = toAppSettings(options)
       const store = await openStore(options.database, { create: true })
       try {
-        const { stopped } = await listen(store, options)
+        const { stopped } = await listen(store, appSettings, options)
         await stopped
       } finally {
         await store.close()

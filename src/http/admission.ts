@@ -13,8 +13,6 @@ export interface AdmissionLimits {
 }
 
 const WINDOW_SECONDS = 60
-/** Credentials looked at in one request, whatever it carries. */
-const MAX_PRESENTED = 8
 
 /** Decides who a request is, and counts it: the account where a credential is valid, else the address. */
 export class Admission {
@@ -45,14 +43,12 @@ export class Admission {
 
   /** Takes back the charge of a request that cost nothing. */
   refund(request: FastifyRequest, reply: FastifyReply): void {
-    const { principal } = request
-    if (!principal || !this.isLimited) return
-    const key = String(principal.id_compte)
-    this.accounts.giveBack(key)
-    if (request.budget) {
-      request.budget.remaining++
-      setBudgetHeader(reply, 'compte', request.budget)
-    }
+    const { principal, budget } = request
+    if (!budget) return
+    if (principal) this.accounts.giveBack(String(principal.id_compte))
+    else this.addresses.giveBack(addressKey(request.ip))
+    budget.remaining++
+    setBudgetHeader(reply, principal ? 'compte' : 'adresse', budget)
   }
 
   private async admit(request: FastifyRequest, reply: FastifyReply): Promise<ErrorCode | undefined> {
@@ -105,7 +101,7 @@ function presentedBy(request: FastifyRequest): Presented[] {
   const bearer = authorization === undefined ? null : /^bearer +(\S+) *$/i.exec(authorization)
   if (bearer?.[1]) presented.push({ kind: 'cle', secret: bearer[1] })
   else if (authorization !== undefined) presented.push({ kind: 'cle', secret: '' })
-  return presented.slice(0, MAX_PRESENTED)
+  return presented
 }
 
 const COOKIES = new Map<string, Principal['kind']>([

@@ -106,7 +106,7 @@ function describeParameter(name: string, place: 'path' | 'query', parameter: Par
     name,
     in: place,
     description: parameter.description,
-    required: place === 'path',
+    required: place === 'path' || parameter.isRequired === true,
     ...(isList ? { style: 'form', explode: true } : {}),
     schema: isList ? { type: 'array', items: parameter.schema, maxItems: parameter.maxValues } : parameter.schema,
   }

@@ -20,7 +20,7 @@ export class Origins {
     if (this.publicUrl !== undefined) return this.publicUrl
     const host = request.host
     if (!host && request.raw.httpVersion === '1.0') return `${request.protocol}://localhost`
-    if (!HOST.test(host)) throw invalidParameter('host', 'takes a name or an address, with or without a port')
+    if (!isHost(host)) throw invalidParameter('host', 'takes a name or an address, with or without a port')
     return `${request.protocol}://${host}`
   }
 
@@ -65,6 +65,11 @@ export class Origins {
     if (this.publicOrigin !== undefined) return origin === this.publicOrigin
     return URL.canParse(origin) && new URL(origin).host === hostOf(request)
   }
+}
+
+/** Whether a text is a name or an address, with or without a port. */
+export function isHost(text: string): boolean {
+  return HOST.test(text)
 }
 
 function hostOf(request: FastifyRequest): string {

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, Problem } from '../errors.js'
@@ -8,7 +9,8 @@ export const PROBLEM_TYPE = 'application/problem+json'
 
 /** The one place where an error becomes an answer: what is not of the catalogue tells the client nothing and the log all. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const problem = toProblem(error)
+  const isCutOff = request.raw.errored !== null && request.raw.errored === error
+  const problem = isCutOff ? invalidBody() : toProblem(error)
   if (problem.status >= 500) {
     request.log.error({ request_id: request.id, err: problem.cause ?? error }, problem.code)
   }
@@ -31,13 +33,12 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
     socket.destroy()
     return
   }
-  const problem = new Problem(
-    parserErrors[error.code ?? ''] ?? 'malformed_request',
-    malformed('request', 'is not well-formed HTTP'),
-  )
+  const problem = new Problem(parserErrors[error.code ?? ''] ?? 'malformed_request', {
+    errors: malformed('request', 'is not well-formed HTTP').errors,
+  })
   const body = toJsonBuffer(problem.toBody(requestId))
   socket.end(
-    `HTTP/1.1 ${problem.status} ${problem.message.replace(/\.$/, '')}\r\n` +
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n` +
       `Content-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${body.length}\r\nCache-Control: no-store\r\n` +
       `X-Request-Id: ${requestId}\r\nAPI-Version: 1\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
   )

@@ -10,7 +10,7 @@ import Fastify, {
 } from 'fastify'
 import { invalidParameter, Problem } from '../errors.js'
 import type { Metrics } from './metrics.js'
-import type { Origins } from './origin.js'
+import { isHost, type Origins } from './origin.js'
 import { answerClientError, sendError } from './problems.js'
 import { decodeQuery } from './query.js'
 import './request.js'
@@ -18,6 +18,8 @@ import './request.js'
 const MAX_REQUEST_LINE_BYTES = 8 * 1024
 /** Past this delay of the event loop new requests are shed. */
 const MAX_EVENT_LOOP_DELAY_MILLISECONDS = 1_000
+/** A time-out is noticed so late at most. */
+const TIMEOUT_CHECK_MILLISECONDS = 1_000
 
 export interface HttpSettings {
   log: FastifyBaseLogger
@@ -31,6 +33,8 @@ export interface HttpSettings {
   requestTimeoutSeconds: number
   /** How long a connection may idle. */
   keepAliveSeconds: number
+  /** Connections beyond are closed at once. */
+  maxConnections: number
 }
 
 /** A server with the phases that every request passes, and no route. */
@@ -62,20 +66,23 @@ export function createHttpServer(settings: HttpSettings, metrics: Metrics, origi
     ...serverOptions(settings),
   } as object) as unknown as FastifyInstance
 
+  app.server.maxConnections = settings.maxConnections
   addMethods(app)
   addParsers(app)
+  answerOddRequests(app, nextId)
   for (const field of ['principal', 'budget', 'versions', 'problem', 'startedAt'] as const)
     app.decorateRequest(field, undefined as never)
 
   const begin = (request: FastifyRequest, reply: FastifyReply) => {
     request.startedAt = performance.now()
+    metrics.requestStarted()
+    reply.raw.once('close', () => finish(request, reply, metrics))
     reply.header('x-request-id', request.id).header('api-version', '1').header('x-content-type-options', 'nosniff')
   }
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
-    metrics.requestStarted()
     if (origins.answerCors(request, reply)) return
-    done(requestLineFault(request))
+    done(requestLineFault(request) ?? hostFault(request))
   })
   app.register(underPressure, {
     maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MILLISECONDS,
@@ -83,27 +90,49 @@ export function createHttpServer(settings: HttpSettings, metrics: Metrics, origi
       if (!request.routeOptions.config.isProbe) throw new Problem('overloaded', { retryAfterSeconds: 2 })
     },
   })
-  app.addHook('onResponse', (request, reply, done) => {
-    finish(request, reply, metrics)
-    done()
-  })
   app.setErrorHandler(sendError)
   return app
 }
 
 function serverOptions({ tls, maxHeadBytes, requestTimeoutSeconds }: HttpSettings): object {
-  const bounds = { maxHeaderSize: maxHeadBytes, requireHostHeader: false, headersTimeout: requestTimeoutSeconds * 1000 }
+  const bounds = {
+    maxHeaderSize: maxHeadBytes,
+    requireHostHeader: false,
+    headersTimeout: requestTimeoutSeconds * 1000,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MILLISECONDS,
+  }
   return tls ? { https: { ...bounds, ...tls, minVersion: 'TLSv1.2' } } : { http: bounds }
 }
 
 function requestLineFault(request: FastifyRequest): Problem | undefined {
-  const { url = '', method = '', httpVersion } = request.raw
-  if (method.length + url.length + ' HTTP/1.1'.length + 1 > MAX_REQUEST_LINE_BYTES) return new Problem('uri_too_long')
-  if (request.headers.host === undefined && httpVersion !== '1.0') {
-    const errors = [{ parameter: 'host', message: 'is required in HTTP/1.1' }]
-    return new Problem('malformed_request', { detail: 'The header Host is required in HTTP/1.1.', errors })
-  }
-  return undefined
+  const { url = '', method = '' } = request.raw
+  const isLong = method.length + url.length + ' HTTP/1.1'.length + 1 > MAX_REQUEST_LINE_BYTES
+  return isLong ? new Problem('uri_too_long') : undefined
+}
+
+/** A Host that is missing, doubled or no host at all is malformed, https://www.rfc-editor.org/rfc/rfc9112#section-3.2. */
+function hostFault({ raw: { httpVersion, rawHeaders, headers } }: FastifyRequest): Problem | undefined {
+  if (headers.host === undefined) return httpVersion === '1.0' ? undefined : badHost('is required in HTTP/1.1')
+  if (!isHost(headers.host)) return badHost('takes a name or an address, with or without a port')
+  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host')
+  return hosts.length > 1 ? badHost('was given twice') : undefined
+}
+
+function badHost(message: string): Problem {
+  return new Problem('malformed_request', {
+    detail: `The header Host ${message}.`,
+    errors: [{ parameter: 'host', message }],
+  })
+}
+
+/** What Node would answer by itself, or not at all: an expectation that nobody knows is ignored, a tunnel is refused. */
+function answerOddRequests(app: FastifyInstance, nextId: () => string): void {
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  app.server.on('connect', (_request, socket: Socket) => {
+    socket.on('error', () => undefined)
+    answerClientError(new Error('CONNECT is not served'), socket, nextId())
+    socket.destroySoon()
+  })
 }
 
 /** Every method that the parser knows reaches a route, so that each wrong one is told apart from a wrong path. */

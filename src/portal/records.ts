@@ -187,7 +187,7 @@ const environnementVirtuel = recordKind(environnementVirtuelFields, {
   references: [],
 })
 
-const keyFields = {
+export const keyFields = {
   id: field.orNull(field.recordId),
   nom: field.required(MAX_NAME),
   prefixe: field.required(MAX_WORD),

@@ -85,6 +85,7 @@ export class SqliteStore implements Store {
       rmSync(unfinished, { force: true })
       closeSync(openSync(unfinished, 'wx', 0o600))
       await this.readers.use(async (reader) => reader.change('vacuum into ?', unfinished))
+      keepWal(unfinished)
       renameSync(unfinished, file)
     } catch (error) {
       rmSync(unfinished, { force: true })
@@ -154,6 +155,16 @@ export class SqliteStore implements Store {
 interface BrokenReference {
   child: string
   parent: string
+}
+
+/** `vacuum into` leaves out that the file is in WAL mode, without which readers and writers wait for each other. */
+function keepWal(path: string): void {
+  const copy = new Connection(path, { busyTimeoutMilliseconds: 0 })
+  try {
+    copy.value('pragma journal_mode = wal')
+  } finally {
+    copy.close()
+  }
 }
 
 function openReader(path: string): Connection {

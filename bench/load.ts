@@ -1,0 +1,207 @@
+import { connect, type Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { randomFrom } from './random.js'
+
+/** Requests that never repeat: `before`, a random integer from `min` to `max`, `after`, and the number of the request. */
+export interface FreshPaths {
+  before: string
+  min: number
+  max: number
+  after: string
+}
+
+/** What to send for how long. */
+export interface Job {
+  port: number
+  /** Each has one request under way at any time. */
+  connections: number
+  /** Answers in this time are checked, but not counted. */
+  warmSeconds: number
+  seconds: number
+  /** One path, sent again and again, or paths that never repeat. */
+  path: string | FreshPaths
+  /** The first number and the seed of fresh paths: the same ones give the same requests. */
+  seed: number
+  headers: Record<string, string>
+  /** Every answer must have this status. */
+  status: number
+}
+
+export interface LoadResult {
+  requestsPerSecond: number
+  p50Milliseconds: number
+  p99Milliseconds: number
+  /** Every answer that was received, the warm-up and the end included. */
+  answered: number
+  /** How busy the load generator itself was, from 0 to 1: at 1 it is what limits the rate. */
+  busy: number
+}
+
+/** No job may outlive its time by more, whatever the server does. */
+const GRACE_MILLISECONDS = 5_000
+const READ_BYTES = 256 * 1024
+
+/** Drives a server and counts its answers; it rejects on a wrong status, a broken answer or a closed connection. */
+export function drive(job: Job): Promise<LoadResult> {
+  return new Promise((resolve, reject) => {
+    const run = new Run(job, resolve, reject)
+    run.start()
+  })
+}
+
+class Run {
+  private readonly sockets: Socket[] = []
+  private readonly next: () => Buffer
+  private readonly latencies: number[] = []
+  private readonly startAt = performance.now()
+  private readonly countFrom: number
+  private readonly stopAt: number
+  private readonly deadline: NodeJS.Timeout
+  private busySince: ReturnType<typeof performance.eventLoopUtilization> | undefined
+  private busy = 0
+  private answered = 0
+  private running: number
+  private isOver = false
+
+  constructor(
+    private readonly job: Job,
+    private readonly resolve: (result: LoadResult) => void,
+    private readonly reject: (error: Error) => void,
+  ) {
+    this.next = requestsOf(job)
+    this.running = job.connections
+    this.countFrom = this.startAt + job.warmSeconds * 1000
+    this.stopAt = this.countFrom + job.seconds * 1000
+    const limit = this.stopAt - this.startAt + GRACE_MILLISECONDS
+    this.deadline = setTimeout(() => this.fail('the server has stopped answering'), limit)
+  }
+
+  start(): void {
+    for (let i = 0; i < this.job.connections; i++) this.open()
+  }
+
+  private open(): void {
+    let sentAt = 0
+    const send = () => {
+      sentAt = performance.now()
+      socket.write(this.next())
+    }
+    const count = countAnswers(this.job.status, () => {
+      const now = performance.now()
+      this.answered++
+      if (now >= this.countFrom && now < this.stopAt) this.note(now - sentAt)
+      if (now < this.stopAt) send()
+      else this.finishOne(socket)
+    })
+    const onread = {
+      buffer: Buffer.allocUnsafe(READ_BYTES),
+      callback: (bytes: number, buffer: Uint8Array) => {
+        const fault = count(buffer as Buffer, bytes)
+        if (fault) this.fail(fault)
+        return true
+      },
+    }
+    const socket = connect({ host: '127.0.0.1', port: this.job.port, noDelay: true, onread })
+    this.sockets.push(socket)
+    socket.on('connect', send)
+    socket.on('error', (error) => this.fail(error.message))
+    socket.on('close', () => this.fail('the server closed a connection'))
+  }
+
+  private note(milliseconds: number): void {
+    this.busySince ??= performance.eventLoopUtilization()
+    this.latencies.push(milliseconds)
+  }
+
+  private finishOne(socket: Socket): void {
+    if (this.busySince && this.busy === 0) this.busy = performance.eventLoopUtilization(this.busySince).utilization
+    socket.removeAllListeners('close').destroy()
+    if (--this.running > 0 || this.isOver) return
+    this.isOver = true
+    clearTimeout(this.deadline)
+    const sorted = Float64Array.from(this.latencies).sort()
+    this.resolve({
+      requestsPerSecond: sorted.length / this.job.seconds,
+      p50Milliseconds: sorted[Math.floor(sorted.length * 0.5)] ?? Number.NaN,
+      p99Milliseconds: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
+      answered: this.answered,
+      busy: this.busy,
+    })
+  }
+
+  private fail(reason: string): void {
+    if (this.isOver) return
+    this.isOver = true
+    clearTimeout(this.deadline)
+    for (const socket of this.sockets) socket.destroy()
+    this.reject(new Error(`load on port ${this.job.port}: ${reason}`))
+  }
+}
+
+/**
+ * Reads answers out of the bytes of one connection, however they are cut, and calls back at the end of each. It returns
+ * what is wrong with an answer.
+ */
+export function countAnswers(
+  status: number,
+  onAnswer: () => void,
+): (bytes: Buffer, length: number) => string | undefined {
+  let head = ''
+  let bodyBytesLeft = 0
+  return (buffer, length) => {
+    let at = 0
+    while (at < length) {
+      if (bodyBytesLeft > 0) {
+        const taken = Math.min(bodyBytesLeft, length - at)
+        bodyBytesLeft -= taken
+        at += taken
+        if (bodyBytesLeft === 0) onAnswer()
+        continue
+      }
+      const known = head.length
+      head += buffer.toString('latin1', at, Math.min(length, at + MAX_HEAD_BYTES))
+      const end = head.indexOf('\r\n\r\n')
+      if (end < 0 && head.length >= MAX_HEAD_BYTES) return 'the head of an answer does not end'
+      if (end < 0) return undefined
+      at += end + 4 - known
+      if (Number(head.slice(9, 12)) !== status) return `${head.slice(0, head.indexOf('\r\n'))} instead of ${status}`
+      const contentLength = /\r\ncontent-length: *(\d+)/i.exec(head.slice(0, end))
+      if (!contentLength && status !== 304 && status !== 204) return 'an answer has no Content-Length'
+      head = ''
+      bodyBytesLeft = Number(contentLength?.[1] ?? 0)
+      if (bodyBytesLeft === 0) onAnswer()
+    }
+    return undefined
+  }
+}
+
+const MAX_HEAD_BYTES = 4096
+
+/** A path that repeats is made into bytes once; the others are, one by one, at a cost far below that of an answer. */
+function requestsOf({ path, headers, seed }: Job): () => Buffer {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const rest = ` HTTP/1.1\r\n${lines.join('')}\r\n`
+  if (typeof path === 'string') {
+    const request = Buffer.from(`GET ${path}${rest}`, 'latin1')
+    return () => request
+  }
+  const nextPath = freshPaths(path, seed)
+  return () => Buffer.from(`GET ${nextPath()}${rest}`, 'latin1')
+}
+
+/** The paths of a job in their order. */
+export function freshPaths({ before, min, max, after }: FreshPaths, seed: number): () => string {
+  const random = randomFrom(seed)
+  let serial = seed
+  return () => `${before}${min + Math.floor(random() * (max - min + 1))}${after}${serial++}`
+}
+
+if (process.send && process.argv[1] === import.meta.filename) {
+  process.on('disconnect', () => process.exit())
+  process.on('message', (job: Job) => {
+    drive(job).then(
+      (result) => process.send?.({ result }),
+      (error: Error) => process.send?.({ fault: error.message }),
+    )
+  })
+}

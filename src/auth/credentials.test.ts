@@ -1,0 +1,307 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { ACCOUNT, addAccount, addKey, engines, makeStore, startServer, type TestServer } from '../../test/harness.js'
+import { BOB, petitPortail, problemOf, sessionOf } from '../../test/wire.js'
+import type { ErrorCode } from '../errors.js'
+import { nowSeconds } from '../instant.js'
+import { openStore } from '../store/open.js'
+import { Guard } from './guard.js'
+import { revokeAll, setDisabled, setPassword } from './queries.js'
+import { digest, isApiKey, makeApiKey, makeSessionToken } from './tokens.js'
+
+const HOUR_SECONDS = 3600
+const DAY_SECONDS = 24 * HOUR_SECONDS
+
+for (const engine of engines) {
+  describe(engine, () => {
+    let server: TestServer
+    let session: string
+    beforeAll(async () => {
+      server = await startServer(petitPortail, { engine })
+      await addAccount(server.store, BOB)
+    })
+    beforeEach(async () => {
+      session = await sessionOf(server)
+    })
+    afterAll(() => server.close())
+
+    const ask = (headers: Record<string, string>) => server.anonymous('/challenges/1', { headers })
+    const statusWith = async (headers: Record<string, string>) => (await ask(headers)).status
+    const expectCode = async (headers: Record<string, string>, code: ErrorCode) => {
+      const response = await ask(headers)
+      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /)
+      return problemOf(response, code)
+    }
+    const updateSession = (values: { creation?: number; derniere_utilisation?: number }) =>
+      server.store.write({ comptes: true }, (db) =>
+        db.run(
+          db.q
+            .updateTable('sessions')
+            .set(values)
+            .where('empreinte', '=', digest(tokenOf(session))),
+        ),
+      )
+
+    describe('a valid credential', () => {
+      test('is the cookie service_session, the cookie api_key or Bearer with a key', async () => {
+        expect(await statusWith({ cookie: session })).toBe(200)
+        expect(await statusWith({ cookie: `api_key=${server.key}` })).toBe(200)
+        for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+          expect(await statusWith({ authorization: `${scheme} ${server.key}` })).toBe(200)
+        }
+      })
+
+      const invalid = [`api_key=${makeApiKey()}`, `service_session=${makeSessionToken()}`, 'api_key=', 'api_key=x']
+      const beside: Record<string, (good: string) => Record<string, string>> = {
+        'before it in the same cookie': (good) => ({ cookie: [...invalid, good].join('; ') }),
+        'after it in the same cookie': (good) => ({ cookie: [good, ...invalid].join('; ') }),
+        'a hundred times': (good) => ({
+          cookie: [...Array.from({ length: 100 }, () => invalid[1]), ...Array(300).fill('api_key=x'), good].join('; '),
+        }),
+        'as Bearer': (good) => ({ cookie: good, authorization: `Bearer ${makeApiKey()}` }),
+        'as another scheme': (good) => ({ cookie: good, authorization: 'Basic YWxpY2U6eA==' }),
+        'as cookies that are no pairs': (good) => ({ cookie: `;;=; =x; api_key; a=b=c; ${good};` }),
+      }
+      for (const [where, headers] of Object.entries(beside)) {
+        test(`is enough, whatever invalid one is sent ${where}`, async () => {
+          expect(await statusWith(headers(session))).toBe(200)
+          expect(await statusWith(headers(`api_key=${server.key}`))).toBe(200)
+        })
+      }
+
+      test('is enough as Bearer, whatever the cookies are', async () => {
+        expect(await statusWith({ cookie: invalid.join('; '), authorization: `Bearer ${server.key}` })).toBe(200)
+      })
+
+      test('may be quoted, and spaced as cookies are', async () => {
+        const [name, value] = session.split('=')
+        expect(await statusWith({ cookie: `a=1;   ${name}="${value}"  ;b=2` })).toBe(200)
+      })
+    })
+
+    describe('the code of a 401', () => {
+      const nothing: Record<string, string>[] = [{}, { cookie: 'theme=dark; api_keys=1' }, { cookie: 'Api_Key=x' }]
+      for (const headers of nothing) {
+        test(`is credential_missing for ${JSON.stringify(headers)}`, () => expectCode(headers, 'credential_missing'))
+      }
+
+      const unknown: Record<string, string>[] = [
+        { cookie: 'api_key=' },
+        { cookie: `api_key=${makeApiKey()}` },
+        { cookie: `api_key=${makeSessionToken()}` },
+        { cookie: `service_session=${makeSessionToken()}` },
+        { cookie: `service_session=${'x'.repeat(10_000)}` },
+        { cookie: "service_session=' or 1=1 --" },
+        { authorization: 'Bearer' },
+        { authorization: `Bearer ${makeApiKey()}` },
+        { authorization: `Bearer ${makeApiKey()} ${makeApiKey()}` },
+        { authorization: 'Basic YWxpY2U6eA==' },
+      ]
+      for (const headers of unknown) {
+        test(`is credential_invalid for ${JSON.stringify(headers).slice(0, 60)}`, () =>
+          expectCode(headers, 'credential_invalid'))
+      }
+
+      test('is credential_invalid for a valid one in the wrong place, or not whole', async () => {
+        const token = tokenOf(session)
+        const wrong = [`api_key=${token}`, `service_session=${server.key}`, session.slice(0, -1), `${session}A`]
+        for (const cookie of [...wrong, session.toUpperCase(), `api_key=${server.key.slice(0, -1)}`]) {
+          await ask({ cookie }).then(({ status }) => expect([cookie, status]).toEqual([cookie, 401]))
+        }
+        await expectCode({ cookie: wrong[0] as string }, 'credential_invalid')
+        await expectCode({ authorization: `Bearer ${token}` }, 'credential_invalid')
+      })
+
+      test('is credential_expired for a key at its expiration', async () => {
+        const key = await addKey(server.store, ACCOUNT.login, { expiration: nowSeconds() })
+        await expectCode({ cookie: `api_key=${key}` }, 'credential_expired')
+      })
+
+      test('is the most telling one where several came', async () => {
+        const expired = await addKey(server.store, ACCOUNT.login, { expiration: nowSeconds() })
+        await expectCode({ cookie: `api_key=x; api_key=${expired}; api_key=y` }, 'credential_expired')
+        await server.anonymous('/login', { method: 'DELETE', headers: { cookie: session } })
+        await expectCode({ cookie: `api_key=${expired}; ${session}` }, 'credential_revoked')
+      })
+
+      test('never becomes a redirect or HTML, whatever Accept says', async () => {
+        const { headers } = await ask({ accept: 'text/html' })
+        expect([headers.get('location'), headers.get('content-type')]).toEqual([null, 'application/problem+json'])
+      })
+    })
+
+    describe('a session', () => {
+      test('ends 7 days after its last use', async () => {
+        await updateSession({ creation: nowSeconds() - 20 * DAY_SECONDS, derniere_utilisation: daysAgo(7) + 60 })
+        expect(await statusWith({ cookie: session })).toBe(200)
+        session = await sessionOf(server)
+        await updateSession({ creation: nowSeconds() - 20 * DAY_SECONDS, derniere_utilisation: daysAgo(7) })
+        await expectCode({ cookie: session }, 'credential_expired')
+      })
+
+      test('ends 30 days after it was made, however it was used', async () => {
+        await updateSession({ creation: daysAgo(30) + 60, derniere_utilisation: nowSeconds() })
+        expect(await statusWith({ cookie: session })).toBe(200)
+        await updateSession({ creation: daysAgo(30) })
+        await expectCode({ cookie: session }, 'credential_expired')
+      })
+    })
+
+    describe('a change of credentials is obeyed by the very next request', () => {
+      const changes = {
+        'the account is disabled': (idCompte: number) => ({ to: setDisabled, values: [idCompte, true] as const }),
+        'the account has a new password': (idCompte: number) => ({
+          to: async (...[db]: Parameters<typeof setPassword>) => {
+            await setPassword(db, idCompte, 'x')
+            await revokeAll(db, idCompte, nowSeconds())
+          },
+          values: [idCompte, 'x'] as const,
+        }),
+        'everything is revoked': (idCompte: number) => ({ to: revokeAll, values: [idCompte, nowSeconds()] as const }),
+      }
+      for (const [what, change] of Object.entries(changes)) {
+        for (const where of ['this store', 'another connection to it'] as const) {
+          test(`${what}, through ${where}`, async () => {
+            const account = { login: `${what}, ${where}`, password: 'long enough', idAuteur: 2 }
+            await addAccount(server.store, account)
+            const cookies = [await sessionOf(server, account), `api_key=${await addKey(server.store, account.login)}`]
+            for (const cookie of cookies) expect(await statusWith({ cookie })).toBe(200)
+            const row = await server.store.read((db) =>
+              db.get(db.q.selectFrom('comptes').select('id_compte').where('login', '=', account.login)),
+            )
+            const { to, values } = change(row!.id_compte)
+            const store = where === 'this store' ? server.store : await openStore(server.database, { create: false })
+            await store.write({ comptes: true }, (db) => to(db, ...(values as readonly [number, never])))
+            for (const cookie of cookies) await expectCode({ cookie }, 'credential_revoked')
+            expect(await statusWith({ cookie: session })).toBe(200)
+            if (store !== server.store) await store.close()
+          })
+        }
+      }
+
+      test('a new key works at once, also when it was refused before it was there', async () => {
+        const other = await openStore(server.database, { create: false })
+        expect(await statusWith({ cookie: `api_key=${await addKey(other, ACCOUNT.login)}` })).toBe(200)
+        await other.close()
+      })
+    })
+
+    describe('what is kept', () => {
+      const useOf = (key: string) =>
+        server.store.read((db) =>
+          db.get(db.q.selectFrom('cles_api').select('derniere_utilisation').where('empreinte', '=', digest(key))),
+        )
+
+      test('the last use, to the hour, and further reads write nothing', async () => {
+        const key = await addKey(server.store, ACCOUNT.login)
+        const cookie = `api_key=${key}`
+        expect((await useOf(key))?.derniere_utilisation).toBeNull()
+        expect(await statusWith({ cookie })).toBe(200)
+        await vi.waitUntil(async () => (await useOf(key))?.derniere_utilisation)
+        const used = (await useOf(key))!.derniere_utilisation!
+        expect([used % HOUR_SECONDS, Math.abs(nowSeconds() - used) <= HOUR_SECONDS]).toEqual([0, true])
+        const before = createHash('sha256').update(filesOf(server)).digest('hex')
+        for (let i = 0; i < 30; i++) expect(await statusWith({ cookie })).toBe(200)
+        expect(createHash('sha256').update(filesOf(server)).digest('hex')).toBe(before)
+      })
+
+      test('a use an hour later is noted', async () => {
+        const key = await addKey(server.store, ACCOUNT.login)
+        const long = 1_000_000 * HOUR_SECONDS - HOUR_SECONDS * 999_000
+        await server.store.write({ comptes: true }, (db) =>
+          db.run(db.q.updateTable('cles_api').set({ derniere_utilisation: long }).where('empreinte', '=', digest(key))),
+        )
+        expect(await statusWith({ authorization: `Bearer ${key}` })).toBe(200)
+        await vi.waitUntil(async () => (await useOf(key))!.derniere_utilisation! > long)
+      })
+
+      test('of a secret only its SHA-256: the files hold no key, session or password', async () => {
+        const files = filesOf(server).toString('latin1')
+        for (const secret of [server.key, tokenOf(session)]) {
+          expect(files).not.toContain(secret)
+          expect(files).not.toContain(secret.slice(12))
+          expect(files).toContain(createHash('sha256').update(secret).digest('hex'))
+        }
+        expect(files).not.toContain(ACCOUNT.password)
+        expect(files).toContain('$argon2id$v=19$m=19456,t=2,p=1$')
+      })
+    })
+  })
+
+  describe(`${engine}, by the clock`, () => {
+    let server: TestServer
+    beforeEach(async () => {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1, 12) })
+      server = await startServer(petitPortail, { engine })
+    })
+    afterEach(async () => {
+      vi.useRealTimers()
+      await server.close()
+    })
+
+    test('a session that is used every day lives 30 days to the second, and a key a year', async () => {
+      const cookie = await sessionOf(server)
+      const made = Date.now()
+      const status = async () => (await server.anonymous('/challenges/1', { headers: { cookie } })).status
+      for (let day = 1; day < 30; day++) {
+        vi.setSystemTime(made + day * DAY_SECONDS * 1000)
+        expect([day, await status()]).toEqual([day, 200])
+      }
+      vi.setSystemTime(made + 30 * DAY_SECONDS * 1000 - 1)
+      expect(await status()).toBe(200)
+      vi.setSystemTime(made + 30 * DAY_SECONDS * 1000)
+      expect(await status()).toBe(401)
+      vi.setSystemTime(made + 365 * DAY_SECONDS * 1000 - 1)
+      expect((await server.get('/challenges/1')).status).toBe(200)
+      vi.setSystemTime(made + 365 * DAY_SECONDS * 1000)
+      await problemOf(await server.get('/challenges/1'), 'credential_expired')
+    })
+  })
+}
+
+describe('the form of a key', () => {
+  test('is a fixed prefix, 50 random characters and a checksum of 6', () => {
+    const keys = Array.from({ length: 200 }, makeApiKey)
+    for (const key of keys) expect(key).toMatch(/^palm_[0-9A-Za-z]{56}$/)
+    expect(keys.every(isApiKey)).toBe(true)
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+
+  test('breaks with any one character that is changed, left out or added', () => {
+    const character = fc.constantFrom(...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')
+    fc.assert(
+      fc.property(fc.nat(60), character, (at, other) => {
+        const key = makeApiKey()
+        const [before, after] = [key.slice(0, at), key.slice(at + 1)]
+        if (key[at] !== other) expect(isApiKey(before + other + after)).toBe(false)
+        expect(isApiKey(before + after)).toBe(false)
+        expect(isApiKey(before + other + key.slice(at))).toBe(false)
+      }),
+    )
+  })
+
+  test('is checked before the store: a tampered key is refused while the store is closed', async () => {
+    const { store, close } = await makeStore()
+    const guard = new Guard(store)
+    await close()
+    const key = makeApiKey()
+    const tampered = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
+    expect(await guard.identify([{ kind: 'cle', secret: tampered }], 1)).toBe('credential_invalid')
+    await expect(guard.identify([{ kind: 'cle', secret: key }], 1)).rejects.toThrow()
+  })
+})
+
+function tokenOf(cookie: string): string {
+  return cookie.slice('service_session='.length)
+}
+
+function daysAgo(days: number): number {
+  return nowSeconds() - days * DAY_SECONDS
+}
+
+function filesOf(server: TestServer): Buffer {
+  const path = server.database.slice('sqlite:'.length)
+  return Buffer.concat([readFileSync(path), readFileSync(`${path}-wal`)])
+}

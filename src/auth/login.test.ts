@@ -1,0 +1,382 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { ACCOUNT, addAccount, engines, startServer, type TestServer } from '../../test/harness.js'
+import { BOB, petitPortail, postLogin, problemOf, sessionOf } from '../../test/wire.js'
+import { setDisabled } from './queries.js'
+
+const { login, password } = ACCOUNT
+const RIGHT = { login, password }
+const WRONG = { login, password: 'not the password' }
+const DAY_SECONDS = 24 * 3600
+
+for (const engine of engines) {
+  describe(engine, () => {
+    let server: TestServer
+    beforeAll(async () => {
+      const settings = { loginRateLimit: 1_000, loginAddressRateLimit: 1_000 }
+      server = await startServer(petitPortail, { engine, settings })
+      await addAccount(server.store, BOB)
+    })
+    afterAll(() => server.close())
+
+    const postForm = (fields: Record<string, string> | string) =>
+      server.anonymous('/login', { method: 'POST', body: new URLSearchParams(fields) })
+    const getLogin = (fields: Record<string, string>, headers = {}) =>
+      server.anonymous(`/login?${new URLSearchParams(fields)}`, { headers })
+
+    describe('signing in', () => {
+      const ways = {
+        'POST JSON': () => postLogin(server),
+        'POST form': () => postForm(RIGHT),
+        'GET query': () => getLogin(RIGHT),
+      }
+      for (const [way, signIn] of Object.entries(ways)) {
+        test(`${way} answers with a session, the author's id as text and the end of the 30 days`, async () => {
+          const before = Math.floor(Date.now() / 1000)
+          const response = await signIn()
+          const after = Math.floor(Date.now() / 1000)
+          expect(response.status).toBe(200)
+          expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+          const text = await response.text()
+          const [, session = '', expiration = ''] =
+            /^\{"service_session":"([\w-]{43})","id_auteur":"1","expiration":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"\}$/.exec(
+              text,
+            ) ?? []
+          const end = Date.parse(expiration) / 1000
+          expect(end >= before + 30 * DAY_SECONDS && end <= after + 30 * DAY_SECONDS).toBe(true)
+          expect(response.headers.getSetCookie()).toEqual([
+            `service_session=${session}; Path=/; Max-Age=${30 * DAY_SECONDS}; HttpOnly; SameSite=Lax`,
+          ])
+          const read = await server.anonymous('/challenges', { headers: { cookie: `service_session=${session}` } })
+          expect(read.status).toBe(200)
+        })
+
+        test(`${way} is never cached and has no ETag`, async () => {
+          const { headers } = await signIn()
+          expect([headers.get('cache-control'), headers.get('etag')]).toEqual(['no-store', null])
+        })
+      }
+
+      test('every sign-in makes another session, and one does not end another', async () => {
+        const [one, two] = [await sessionOf(server), await sessionOf(server)]
+        expect(one).not.toBe(two)
+        for (const cookie of [one, two]) {
+          expect((await server.anonymous('/auteurs', { headers: { cookie } })).status).toBe(200)
+        }
+      })
+
+      test('a conditional sign-in is answered in full, as nothing of it is tagged', async () => {
+        expect((await postLogin(server, RIGHT, { 'if-none-match': '*' })).status).toBe(200)
+        expect((await getLogin(RIGHT, { 'if-none-match': '*' })).status).toBe(200)
+      })
+
+      test('a parameter in the query of a POST is not taken for one of its body', async () => {
+        const response = await server.anonymous(`/login?${new URLSearchParams(RIGHT)}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: '{}',
+        })
+        await problemOf(response, 'invalid_parameter')
+      })
+    })
+
+    describe('a refusal', () => {
+      test('is one and the same for a wrong login, a wrong password and a disabled account', async () => {
+        await server.store.write({ comptes: true }, (db) => setDisabled(db, 2, true))
+        const refusals = [WRONG, { login: 'nobody', password }, { login: 'ALICE', password }, BOB].map(
+          async (given) => {
+            const body = await problemOf(await postLogin(server, { ...given, idAuteur: undefined }), 'login_refused')
+            return { ...body, request_id: '' }
+          },
+        )
+        const [first, ...others] = await Promise.all(refusals)
+        for (const other of others) expect(other).toEqual(first)
+        await server.store.write({ comptes: true }, (db) => setDisabled(db, 2, false))
+        expect((await postLogin(server, BOB)).status).toBe(200)
+      })
+
+      test('sets no cookie', async () => {
+        expect((await postLogin(server, WRONG)).headers.getSetCookie()).toEqual([])
+      })
+
+      test('a password with more behind it is wrong, however long it is', async () => {
+        const long = { login: 'long', password: 'x'.repeat(1024), idAuteur: 2 }
+        await addAccount(server.store, long)
+        expect((await postLogin(server, long)).status).toBe(200)
+        await problemOf(await postLogin(server, { login: 'long', password: `${long.password}y` }), 'login_refused')
+      })
+
+      for (const [parameter, given] of [
+        ['login', { password }],
+        ['password', { login }],
+        ['login', { login: '', password }],
+        ['password', { login, password: '' }],
+      ] as const) {
+        test(`${JSON.stringify(given)} is a 400 that names ${parameter}, in every form`, async () => {
+          const fields = given as unknown as Record<string, string>
+          for (const answer of [postLogin(server, given), postForm(fields), getLogin(fields)]) {
+            const { errors } = await problemOf(await answer, 'invalid_parameter')
+            expect(errors?.map((error) => error.parameter)).toEqual([parameter])
+          }
+        })
+      }
+
+      for (const value of [null, 1, true, [], ['alice'], {}, 'a\0b']) {
+        test(`a login or a password of ${JSON.stringify(value)} is a 400 that names it`, async () => {
+          for (const parameter of ['login', 'password']) {
+            const { errors } = await problemOf(
+              await postLogin(server, { ...RIGHT, [parameter]: value }),
+              'invalid_parameter',
+            )
+            expect(errors?.map((error) => error.parameter)).toEqual([parameter])
+          }
+        })
+      }
+
+      test('two different values of one parameter are a 400 in a query and in a form', async () => {
+        const twice = `login=alice&login=bob&password=${encodeURIComponent(password)}`
+        await problemOf(await server.anonymous(`/login?${twice}`), 'invalid_parameter')
+        await problemOf(await postForm(twice), 'invalid_parameter')
+      })
+
+      for (const body of [
+        '',
+        '{',
+        '{"login":"alice","pass',
+        'null',
+        '[]',
+        '"alice"',
+        '1',
+        'login=alice',
+        '{"login":"alice"}x',
+        '{"__proto__":{"login":"alice"}}',
+        '['.repeat(8_000),
+        `${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`,
+        '\u{feff}\u{feff}{}',
+      ]) {
+        test(`a JSON body ${JSON.stringify(body.slice(0, 30))} (${body.length} characters) is a 400`, async () => {
+          const response = await postLogin(server, body)
+          const { code } = (await response.clone().json()) as { code: 'invalid_body' | 'invalid_parameter' }
+          expect(['invalid_body', 'invalid_parameter']).toContain(code)
+          await problemOf(response, code)
+        })
+      }
+
+      test('a body over 16 KiB is a 413, whether its length is told or not', async () => {
+        const json = JSON.stringify({ ...RIGHT, more: 'x'.repeat(16_384) })
+        await problemOf(await postLogin(server, json), 'body_too_large')
+        const stream = new Blob([json]).stream()
+        const init = { method: 'POST', body: stream, duplex: 'half', headers: { 'content-type': 'application/json' } }
+        await problemOf(await server.anonymous('/login', init as RequestInit), 'body_too_large')
+      })
+
+      for (const type of [
+        'text/plain',
+        'multipart/form-data; boundary=x',
+        'application/xml',
+        'application/jsonx',
+        'x',
+      ]) {
+        test(`a body of ${type} is a 415`, async () => {
+          await problemOf(await postLogin(server, RIGHT, { 'content-type': type }), 'unsupported_media_type')
+        })
+      }
+
+      test('HEAD is a 405, with and without a password in the query', async () => {
+        for (const path of ['/login', `/login?${new URLSearchParams(RIGHT)}`]) {
+          const response = await server.anonymous(path, { method: 'HEAD' })
+          expect([response.status, response.headers.get('allow')]).toEqual([405, 'DELETE, GET, POST'])
+          expect(response.headers.getSetCookie()).toEqual([])
+        }
+      })
+    })
+
+    describe('DELETE /login', () => {
+      const leave = (headers: Record<string, string>) => server.anonymous('/login', { method: 'DELETE', headers })
+
+      test('ends the session and takes its cookie back', async () => {
+        const cookie = await sessionOf(server)
+        const response = await leave({ cookie })
+        expect([response.status, await response.text()]).toEqual([204, ''])
+        expect(response.headers.getSetCookie()).toEqual(['service_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax'])
+        await problemOf(await server.anonymous('/challenges', { headers: { cookie } }), 'credential_revoked')
+        await problemOf(await leave({ cookie }), 'credential_revoked')
+      })
+
+      test('takes a session: without one it is 401, with a key 403', async () => {
+        await problemOf(await leave({}), 'credential_missing')
+        await problemOf(await leave({ cookie: `api_key=${server.key}` }), 'session_required')
+        await problemOf(await leave({ authorization: `Bearer ${server.key}` }), 'session_required')
+      })
+
+      test('ends the session where a key came with it', async () => {
+        const cookie = await sessionOf(server)
+        expect((await leave({ cookie, authorization: `Bearer ${server.key}` })).status).toBe(204)
+        expect((await server.get('/challenges')).status).toBe(200)
+      })
+    })
+
+    describe('a page of another site', () => {
+      const foreign = [
+        { origin: 'https://evil.example' },
+        { origin: 'null' },
+        { origin: 'http://127.0.0.1.evil.example' },
+        { 'sec-fetch-site': 'cross-site' },
+        { origin: 'OWN', 'sec-fetch-site': 'cross-site' },
+      ] as Record<string, string>[]
+      for (const sent of foreign) {
+        test(`is refused every login by any method: ${JSON.stringify(sent)}`, async () => {
+          const headers = { ...sent, ...(sent.origin === 'OWN' ? { origin: server.url } : {}) }
+          const cookie = await sessionOf(server)
+          const answers = [
+            postLogin(server, RIGHT, headers),
+            server.anonymous('/login', { method: 'POST', headers, body: new URLSearchParams(RIGHT) }),
+            getLogin(RIGHT, headers),
+            server.anonymous('/login', { method: 'DELETE', headers: { ...headers, cookie } }),
+          ]
+          for (const answer of answers) {
+            const response = await answer
+            expect(response.headers.getSetCookie()).toEqual([])
+            await problemOf(response, 'foreign_origin')
+          }
+          expect((await server.anonymous('/challenges', { headers: { cookie } })).status).toBe(200)
+        })
+      }
+
+      test('is told so before its body is read', async () => {
+        const response = await postLogin(server, '{'.repeat(20_000), { origin: 'https://evil.example' })
+        await problemOf(response, 'foreign_origin')
+      })
+
+      for (const headers of [
+        { 'sec-fetch-site': 'same-origin' },
+        { 'sec-fetch-site': 'none' },
+        { origin: 'OWN' },
+      ] as Record<string, string>[]) {
+        test(`is not one's own: ${JSON.stringify(headers)} signs in`, async () => {
+          const own = headers.origin ? { origin: server.url } : headers
+          expect((await postLogin(server, RIGHT, own)).status).toBe(200)
+        })
+      }
+    })
+  })
+
+  describe(`${engine}, settings`, () => {
+    let server: TestServer | undefined
+    afterEach(() => server?.close())
+
+    test('--refuse-get-login turns the password in a query off, and POST stays', async () => {
+      server = await startServer(petitPortail, { engine, settings: { refuseGetLogin: true } })
+      const response = await server.anonymous(`/login?${new URLSearchParams(RIGHT)}`)
+      expect([response.headers.get('allow'), response.headers.getSetCookie()]).toEqual(['DELETE, POST', []])
+      await problemOf(response, 'method_not_allowed')
+      expect((await postLogin(server)).status).toBe(200)
+    })
+
+    test('an https public address makes the cookie Secure and its origin the only own one', async () => {
+      server = await startServer(petitPortail, { engine, settings: { publicUrl: 'https://api.example/' } })
+      const response = await postLogin(server, RIGHT, { origin: 'https://api.example' })
+      expect(response.headers.getSetCookie()[0]).toMatch(/; Secure$/)
+      await problemOf(await postLogin(server, RIGHT, { origin: server.url }), 'foreign_origin')
+      await problemOf(await postLogin(server, RIGHT, { origin: 'http://api.example' }), 'foreign_origin')
+    })
+
+    test('X-Forwarded-Proto makes the cookie Secure only where the proxy is trusted', async () => {
+      server = await startServer(petitPortail, { engine, settings: { trustProxy: 'loopback' } })
+      const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.9' }
+      expect((await postLogin(server, RIGHT, forwarded)).headers.getSetCookie()[0]).toMatch(/; Secure$/)
+      await server.close()
+      server = await startServer(petitPortail, { engine })
+      expect((await postLogin(server, RIGHT, forwarded)).headers.getSetCookie()[0]).not.toMatch(/Secure/)
+    })
+  })
+
+  describe(`${engine}, guessing`, () => {
+    let server: TestServer
+    beforeAll(() => {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 31, 12, 0, 18) })
+    })
+    afterAll(() => {
+      vi.useRealTimers()
+    })
+    afterEach(() => server.close())
+
+    const start = async (settings = {}) => {
+      server = await startServer(petitPortail, { engine, settings: { trustProxy: 'loopback', ...settings } })
+      await addAccount(server.store, BOB)
+    }
+    const attempt = async (given: object, address = '203.0.113.1') => {
+      const response = await postLogin(server, given, { 'x-forwarded-for': address })
+      return response.status
+    }
+    const attempts = async (count: number, given: (i: number) => object, address?: string) => {
+      const statuses = await Promise.all(Array.from({ length: count }, (_, i) => attempt(given(i), address)))
+      return statuses.sort((a, b) => a - b)
+    }
+    const fill = (count: number, status: number) => Array<number>(count).fill(status)
+
+    test('past 10 failed tries a minute for a login from an address comes 429 with Retry-After, even when right', async () => {
+      await start()
+      for (let i = 0; i < 10; i++) expect(await attempt(WRONG)).toBe(401)
+      const response = await postLogin(server, RIGHT, { 'x-forwarded-for': '203.0.113.1' })
+      expect(response.headers.get('retry-after')).toBe('42')
+      await problemOf(response, 'login_throttled')
+    })
+
+    test('nobody else is locked out: neither that login from another address nor another login', async () => {
+      await start()
+      for (let i = 0; i < 100; i++) await attempt(WRONG)
+      expect([await attempt(RIGHT), await attempt(RIGHT, '203.0.113.2'), await attempt(BOB)]).toEqual([429, 200, 200])
+    })
+
+    test('the next minute begins with none', async () => {
+      await start()
+      await attempts(20, () => WRONG)
+      vi.setSystemTime(Date.UTC(2026, 0, 31, 12, 1, 0))
+      expect(await attempt(RIGHT)).toBe(200)
+      vi.setSystemTime(Date.UTC(2026, 0, 31, 12, 0, 18))
+    })
+
+    test('tries side by side count as those one after the other', async () => {
+      await start()
+      expect(await attempts(40, () => WRONG)).toEqual([...fill(10, 401), ...fill(30, 429)])
+    })
+
+    test('successes never count, one after the other or side by side', async () => {
+      await start()
+      for (let i = 0; i < 9; i++) expect(await attempt(WRONG)).toBe(401)
+      for (let i = 0; i < 12; i++) expect(await attempt(RIGHT)).toBe(200)
+      expect(await attempts(30, () => RIGHT)).toEqual(fill(30, 200))
+      expect([await attempt(WRONG), await attempt(RIGHT)]).toEqual([401, 429])
+    })
+
+    test('past 60 failed tries a minute, whatever the logins, an address is refused and another is not', async () => {
+      await start()
+      expect(await attempts(64, (i) => ({ login: `guess ${i}`, password }))).toEqual([
+        ...fill(60, 401),
+        ...fill(4, 429),
+      ])
+      expect([await attempt(RIGHT), await attempt(RIGHT, '203.0.113.2')]).toEqual([429, 200])
+    })
+
+    test('the addresses of one IPv6 /64 are one', async () => {
+      await start()
+      for (let i = 0; i < 10; i++) await attempt(WRONG, `2001:db8:1:2::${i + 1}`)
+      expect([await attempt(RIGHT, '2001:db8:1:2:ffff::9'), await attempt(RIGHT, '2001:db8:1:3::1')]).toEqual([
+        429, 200,
+      ])
+    })
+
+    test('a try without a password, or that a page of another site makes, is not a failed login', async () => {
+      await start()
+      for (let i = 0; i < 15; i++) await attempt({ login })
+      for (let i = 0; i < 15; i++) await postLogin(server, WRONG, { origin: 'https://evil.example' })
+      expect(await attempt(RIGHT)).toBe(200)
+    })
+
+    test('both limits are settings', async () => {
+      await start({ loginRateLimit: 2, loginAddressRateLimit: 3 })
+      expect(await attempts(3, () => WRONG)).toEqual([401, 401, 429])
+      expect([await attempt({ ...WRONG, login: 'bob' }), await attempt(BOB)]).toEqual([401, 429])
+    })
+  })
+}

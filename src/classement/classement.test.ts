@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { portail } from '../../test/fixtures.js'
+import { engines, importInto, startServer, type TestServer } from '../../test/harness.js'
+
+interface Ranked {
+  place: number
+  nom: string
+  score: string
+  id_auteur: string
+}
+
+describe.each(engines)('the ranking on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(portail, { engine })
+  })
+  afterAll(() => server.close())
+
+  const rows = (query: string) => server.json<Ranked[]>(`/classement?${query}`)
+
+  test('has its fields in one order, place a number, score a text of digits, by score and then by id', async () => {
+    expect(await (await server.get('/classement')).text()).toBe(
+      [
+        '[{"place":1,"nom":"alice","score":"120","id_auteur":"1"},',
+        String.raw`{"place":1,"nom":"O'Brien \"50%_\"","score":"120","id_auteur":"3"},`,
+        String.raw`{"place":3,"nom":"\u00c9lodie \ud83d\ude00","score":"70","id_auteur":"2"},`,
+        String.raw`{"place":3,"nom":"\u03a3\u03af\u03c3\u03c5\u03c6\u03bf\u03c2","score":"70","id_auteur":"4"},`,
+        String.raw`{"place":3,"nom":"DEL\u007f\u0080","score":"70","id_auteur":"7"},`,
+        '{"place":3,"nom":"a%b","score":"70","id_auteur":"8"},',
+        String.raw`{"place":7,"nom":"E\u0301LODIE","score":"35","id_auteur":"10"},`,
+        String.raw`{"place":8,"nom":"<b>Zo\u00e9 & Cie</b>","score":"30","id_auteur":"5"},`,
+        String.raw`{"place":8,"nom":"\ufb01n du monde","score":"30","id_auteur":"12"},`,
+        String.raw`{"place":10,"nom":"a_b\\c/d","score":"10","id_auteur":"9"},`,
+        String.raw`{"place":11,"nom":"\u65e5\u672c\u8a9e","score":"0","id_auteur":"40"}]`,
+      ].join(''),
+    )
+  })
+
+  test('a tie shares one place on every page, wherever the page begins', async () => {
+    const whole = await rows('')
+    for (let debut = 0; debut <= whole.length; debut++) {
+      for (const limite of [1, 2, 3, 500]) {
+        expect(await rows(`debut_classement=${debut}&limite=${limite}`)).toEqual(whole.slice(debut, debut + limite))
+      }
+    }
+  })
+
+  test('a place is the same as the position of the author', async () => {
+    for (const { id_auteur, place } of await rows('')) {
+      expect(await server.json(`/auteurs/${id_auteur}`)).toMatchObject({ position: place })
+    }
+  })
+
+  test('a hidden author holds no place and shifts nobody, whatever the case of the statut', async () => {
+    const ranked = await rows('')
+    expect(ranked.map(({ id_auteur }) => id_auteur)).not.toContain('6')
+    expect(ranked[0]).toMatchObject({ place: 1, score: '120' })
+  })
+
+  test('past the end is an empty list', async () => {
+    const response = await server.get('/classement?debut_classement=11')
+    expect([response.status, await response.text(), response.headers.get('x-total-count')]).toEqual([200, '[]', '11'])
+  })
+
+  test('of a portal without authors is an empty list', async () => {
+    const other = await startServer([{ type: 'auteur', id_auteur: 1, nom: 'seul', statut: '5POUBELLE' }], { engine })
+    expect(await (await other.get('/classement')).text()).toBe('[]')
+    expect(await other.json('/auteurs/1')).toMatchObject({ position: 1 })
+    await other.close()
+  })
+
+  describe('autour_de', () => {
+    test.each([
+      ['8', 3, ['7', '8', '10']],
+      ['8', 4, ['4', '7', '8', '10']],
+      ['1', 4, ['1', '3', '2', '4']],
+      ['3', 4, ['1', '3', '2', '4']],
+      ['40', 4, ['12', '9', '40']],
+      ['9', 1, ['9']],
+    ])(
+      '%s by %i: the page begins half a page before that author, never before the first row',
+      async (id, limite, ids) => {
+        const page = await rows(`autour_de=${id}&limite=${limite}`)
+        expect(page.map(({ id_auteur }) => id_auteur)).toEqual(ids)
+        const whole = await rows('')
+        for (const row of page) expect(whole).toContainEqual(row)
+      },
+    )
+
+    test('without limite takes a page of 100', async () => {
+      expect(await rows('autour_de=40')).toEqual(await rows(''))
+    })
+
+    test('an unknown or a hidden author is 404', async () => {
+      for (const id of ['11', '6', '9007199254740991']) {
+        const response = await server.get(`/classement?autour_de=${id}`)
+        expect([response.status, await response.json()]).toMatchObject([404, { code: 'resource_not_found' }])
+      }
+    })
+
+    test.each(['', '0', '-1', 'alice', '1.5'])('another form, "%s", is 400 and named', async (id) => {
+      const response = await server.get(`/classement?autour_de=${id}`)
+      expect([response.status, await response.json()]).toMatchObject([400, { errors: [{ parameter: 'autour_de' }] }])
+    })
+
+    test('together with debut_classement is 400, even at the first row', async () => {
+      for (const query of ['autour_de=1&debut_classement=0', 'debut_classement=5&autour_de=11']) {
+        expect((await server.get(`/classement?${query}`)).status).toBe(400)
+      }
+    })
+  })
+
+  test('a new solve moves its author, and all they pass, in the very next answer', async () => {
+    const other = await startServer(portail, { engine })
+    await importInto(other.store, [
+      { type: 'validation', id_auteur: 10, id_challenge: 3, date: '2025-04-01T00:00:00Z' },
+    ])
+    await importInto(other.store, [
+      { type: 'validation', id_auteur: 10, id_challenge: 2, date: '2025-04-01T00:00:00Z' },
+    ])
+    const ranked = await other.json<Ranked[]>('/classement')
+    expect(ranked.slice(2, 7).map(({ id_auteur, place }) => [id_auteur, place])).toEqual([
+      ['2', 3],
+      ['4', 3],
+      ['7', 3],
+      ['8', 3],
+      ['10', 3],
+    ])
+    expect(ranked[7]?.place).toBe(8)
+    await other.close()
+  })
+})

@@ -1,0 +1,464 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type DumpLine, exportFrom, importInto, makeStore } from '../../test/harness.js'
+import type { Store } from '../store/store.js'
+import { ImportError } from './import.js'
+
+let store: Store
+let close: () => Promise<void>
+
+beforeEach(async () => {
+  const made = await makeStore()
+  store = made.store
+  close = made.close
+})
+
+afterEach(() => close())
+
+describe('the lines of a dump', () => {
+  test('come in any order, even those that others refer to last', async () => {
+    await importInto(store, [...portal].reverse())
+    const reversed = await exportFrom(store)
+    const other = await makeStore()
+    await importInto(other.store, portal)
+    expect(reversed).toEqual(await exportFrom(other.store))
+    await other.close()
+  })
+
+  test('change nothing when they are imported again, not even the version of the data', async () => {
+    await importInto(store, [...portal, compte], { withAccounts: true })
+    const before = await store.versions()
+    for (const replace of [false, true]) {
+      const report = await importInto(store, [...portal, compte], { withAccounts: true, replace })
+      expect(report.tallies.map(({ added, changed, removed, listed }) => added + changed + removed + listed)).toEqual(
+        report.tallies.map(() => 0),
+      )
+    }
+    expect(await store.versions()).toEqual(before)
+  })
+
+  test('replace the record of their id whole: a field that a line leaves out becomes unknown', async () => {
+    await importInto(store, portal)
+    await importInto(store, [{ ...challenge(1, 10), soustitre: 's', lang: 'fr', auteurs: [1, 2] }])
+    await importInto(store, [{ type: 'challenge', id_challenge: 1, id_rubrique: 2, titre: 'new', score: 1 }])
+    expect(await lineOf('challenge', 'id_challenge', 1)).toEqual({
+      ...{ type: 'challenge', id_challenge: 1, id_rubrique: 2, titre: 'new', score: 1, auteurs: [] },
+    })
+  })
+
+  test('may be blank, end with CR LF, begin with a byte-order mark and lack the last newline', async () => {
+    const text = `\ufeff${JSON.stringify(auteur(1))}\r\n\r\n   \n${JSON.stringify(auteur(2))}`
+    const report = await importInto(store, text)
+    expect(report.lines).toBe(4)
+    expect(await exportFrom(store)).toEqual([
+      { ...auteur(1), score: 0 },
+      { ...auteur(2), score: 0 },
+    ])
+  })
+
+  test('may have fields that the dump does not know; they are left out and told', async () => {
+    const report = await importInto(store, [{ ...auteur(1), age: 3 }, { ...auteur(2), age: 4 }, rubrique(1)])
+    expect([...report.unknownFields]).toEqual([['auteur.age', 2]])
+  })
+
+  test('are counted by what they did to each kind of record', async () => {
+    await importInto(store, portal)
+    const { tallies } = await importInto(store, [
+      auteur(3),
+      { ...auteur(1), nom: 'other', score: 100 },
+      auteur(2),
+      { ...challenge(1, 10), auteurs: [2] },
+      { ...validation(1, 1), supprime: true },
+    ])
+    const seen = Object.fromEntries(tallies.map((t) => [t.type, [t.added, t.changed, t.removed, t.listed]]))
+    expect(seen).toMatchObject({
+      rubrique: [0, 0, 0, 0],
+      auteur: [1, 1, 0, 0],
+      challenge: [0, 0, 0, 2],
+      validation: [0, 0, 1, 0],
+    })
+  })
+
+  test('that are equal count once, in whatever notation; of two that differ the fault names both lines', async () => {
+    const once = { ...validation(1, 1), date: '2025-01-01T12:00:00Z' }
+    await importInto(store, [
+      ...portal.slice(0, 6),
+      once,
+      environnement,
+      { ...once, date: '2025-01-01T13:00:00.9+01:00' },
+      once,
+    ])
+    const before = await exportFrom(store)
+    expect(before.filter(({ type }) => type === 'validation')).toEqual([once])
+    for (const [first, second, key] of [
+      [auteur(1), { ...auteur(1), lang: 'fr' }, 'id_auteur'],
+      [{ ...auteur(1), score: 1 }, { ...auteur(1), score: 2 }, 'id_auteur'],
+      [auteur(1), { ...auteur(1), score: 0 }, 'id_auteur'],
+      [challenge(1, 1), { ...challenge(1, 1), auteurs: [1] }, 'id_challenge'],
+      [validation(1, 1), once, 'id_auteur and id_challenge'],
+      [environnement, { ...environnement, time_to_root: 3 }, 'id_environnement_virtuel'],
+      [rubrique(1), { ...rubrique(1), supprime: true }, 'id_rubrique'],
+    ] as [DumpLine, DumpLine, string][]) {
+      const faults = await faultsOf([rubrique(9), first, rubrique(8), second])
+      expect(faults).toEqual([`line 4: differs from line 2, which has the same ${key}`])
+    }
+    expect(await exportFrom(store)).toEqual(before)
+  })
+})
+
+describe('an import with a fault', () => {
+  test.each<[string, DumpLine[], RegExp]>([
+    ['a bad line at the end', [auteur(9), { type: 'auteur', id_auteur: 0, nom: 'x' }], /^line 2: id_auteur/],
+    ['a rubrique that is not there', [challenge(9, 1, 77)], /^line 1: id_rubrique names 77/],
+    [
+      'an author of a challenge who is not there',
+      [{ ...challenge(1, 1), auteurs: [1, 77] }],
+      /^line 1: auteurs names 77/,
+    ],
+    ['a validation by nobody', [auteur(9), validation(77, 1)], /^line 2: id_auteur names 77/],
+    ['a validation of nothing', [auteur(9), validation(1, 77)], /^line 2: id_challenge names 77/],
+    [
+      'a rubrique in use removed',
+      [{ ...rubrique(1), supprime: true }],
+      /^line 1: rubrique 1 is still used by challenge 1/,
+    ],
+    [
+      'an author removed whom a line names',
+      [
+        { ...auteur(1), supprime: true },
+        { ...challenge(2, 1), auteurs: [1] },
+      ],
+      /^line 2: auteurs names 1/,
+    ],
+    [
+      'a challenge removed whose validation a line names',
+      [validation(1, 1), { ...challenge(1, 1), supprime: true }],
+      /^line 1: id_challenge names 1/,
+    ],
+    ['an account where none was asked for', [compte], /^line 1: .*--with-accounts/],
+  ])('leaves the export as it was, byte for byte: %s', async (_, lines, fault) => {
+    await importInto(store, [...portal, compte], { withAccounts: true })
+    const before = [JSON.stringify(await exportFrom(store, { withAccounts: true })), await store.versions()]
+    const faults = await faultsOf(lines)
+    expect(faults).toHaveLength(1)
+    expect(faults[0]).toMatch(fault)
+    expect([JSON.stringify(await exportFrom(store, { withAccounts: true })), await store.versions()]).toEqual(before)
+  })
+
+  test('with --replace too leaves everything that it would have removed', async () => {
+    await importInto(store, portal)
+    const before = await exportFrom(store)
+    expect(await faultsOf([auteur(1), challenge(1, 1)], { replace: true })).toEqual([
+      'line 2: id_rubrique names 1, which rubriques does not have',
+    ])
+    expect(await exportFrom(store)).toEqual(before)
+  })
+
+  test('leaves the store usable for the next', async () => {
+    expect(await faultsOf([validation(1, 1)])).toHaveLength(2)
+    await importInto(store, portal)
+    expect(await exportFrom(store)).toHaveLength(portal.length)
+  })
+})
+
+describe('supprime', () => {
+  test('removes an author with validations, account, keys and authorships, and nothing else', async () => {
+    await importInto(store, [...portal, compte], { withAccounts: true })
+    await importInto(store, [{ type: 'auteur', id_auteur: 1, supprime: true }])
+    const left = await exportFrom(store, { withAccounts: true })
+    const [c1, c2] = [
+      { ...challenge(1, 10), auteurs: [] },
+      { ...challenge(2, 20), auteurs: [2] },
+    ]
+    const a2 = { ...auteur(2), score: 20 }
+    expect(left).toEqual([rubrique(1), rubrique(2), a2, c1, c2, validation(2, 2), environnement])
+    expect(await counts()).toEqual({ sessions: 0, cles_api: 0 })
+  })
+
+  test('removes a challenge with its validations and authorships; its score leaves the solvers', async () => {
+    await importInto(store, portal)
+    await importInto(store, [{ type: 'challenge', id_challenge: 1, supprime: true }])
+    expect((await exportFrom(store)).map(({ type }) => type)).toEqual([
+      ...['rubrique', 'rubrique', 'auteur', 'auteur', 'challenge', 'validation', 'environnement_virtuel'],
+    ])
+    expect(await scores()).toEqual([40, 20])
+  })
+
+  test('removes one validation, an environment, an unused rubrique and an account, each alone', async () => {
+    await importInto(store, [...portal, compte], { withAccounts: true })
+    const keys = [
+      { type: 'validation', id_auteur: 1, id_challenge: 1 },
+      { type: 'environnement_virtuel', id_environnement_virtuel: 1 },
+      { type: 'rubrique', id_rubrique: 2 },
+      { type: 'compte', login: 'alice' },
+    ]
+    const before = await exportFrom(store, { withAccounts: true })
+    await importInto(
+      store,
+      keys.map((key) => ({ ...key, supprime: true })),
+      { withAccounts: true },
+    )
+    const after = await exportFrom(store, { withAccounts: true })
+    expect(before.length - after.length).toBe(4)
+    expect(after).toEqual([
+      rubrique(1),
+      { ...auteur(1), score: 40 },
+      { ...auteur(2), score: 20 },
+      ...before.slice(4, 6),
+      validation(2, 2),
+    ])
+  })
+
+  test('of a rubrique is right where the same dump moves its last challenge', async () => {
+    await importInto(store, portal)
+    await importInto(store, [{ ...rubrique(1), supprime: true }, challenge(1, 10, 2), challenge(2, 20, 2)])
+    expect((await exportFrom(store))[0]).toEqual(rubrique(2))
+  })
+
+  test('of what is not there is nothing, and false is as if it were absent', async () => {
+    await importInto(store, portal)
+    const before = await store.versions()
+    await importInto(store, [
+      { ...auteur(77), supprime: true },
+      { ...validation(77, 77), supprime: true },
+    ])
+    await importInto(store, [{ ...rubrique(1), supprime: false }])
+    expect(await store.versions()).toEqual(before)
+  })
+})
+
+describe('--replace', () => {
+  test('removes what the dump does not name, and keeps accounts whose author stays', async () => {
+    const bob = { ...compte, login: 'bob', id_auteur: 2, cles: [] }
+    await importInto(store, [...portal, compte, bob], { withAccounts: true })
+    await importInto(store, [auteur(1)], { replace: true })
+    expect(await exportFrom(store, { withAccounts: true })).toEqual([{ ...auteur(1), score: 0 }, compte])
+  })
+
+  test('removes accounts that the dump does not name only with --with-accounts', async () => {
+    await importInto(store, [...portal, compte], { withAccounts: true })
+    await importInto(store, portal, { replace: true, withAccounts: true })
+    expect((await exportFrom(store, { withAccounts: true })).filter(({ type }) => type === 'compte')).toEqual([])
+    expect(await counts()).toEqual({ sessions: 0, cles_api: 0 })
+  })
+
+  test('of an empty dump empties the portal', async () => {
+    await importInto(store, portal)
+    await importInto(store, '', { replace: true })
+    expect(await exportFrom(store)).toEqual([])
+  })
+
+  test('takes a line with supprime as a record that is not named', async () => {
+    await importInto(store, portal)
+    await importInto(store, [rubrique(1), { ...rubrique(2), supprime: true }], { replace: true })
+    expect(await exportFrom(store)).toEqual([rubrique(1)])
+  })
+})
+
+describe('the score of an author', () => {
+  test('is that of the line at the end of the import, whatever the solves in it', async () => {
+    await importInto(store, [validation(1, 1), challenge(1, 10), rubrique(1), { ...auteur(1), score: 25 }])
+    expect(await scores()).toEqual([25])
+    await importInto(store, [{ ...auteur(1), score: 3 }])
+    expect(await scores()).toEqual([3])
+  })
+
+  test('is the solves alone where the line has none, even after a line that had one', async () => {
+    await importInto(store, [rubrique(1), challenge(1, 10), { ...auteur(1), score: 99 }, validation(1, 1)])
+    await importInto(store, [auteur(1)])
+    expect(await scores()).toEqual([10])
+  })
+
+  test('grows with a later validation, follows a challenge that is scored anew, and shrinks with either gone', async () => {
+    await importInto(store, [rubrique(1), challenge(1, 10), challenge(2, 5), { ...auteur(1), score: 100 }])
+    await importInto(store, [validation(1, 1)])
+    expect(await scores()).toEqual([110])
+    await importInto(store, [challenge(1, 40)])
+    expect(await scores()).toEqual([140])
+    await importInto(store, [validation(1, 2), { ...challenge(1, 40), supprime: true }])
+    expect(await scores()).toEqual([105])
+    await importInto(store, [{ ...validation(1, 2), supprime: true }])
+    expect(await scores()).toEqual([100])
+  })
+
+  test('may stand below the solves, is never below 0, and forgets no point that it owes', async () => {
+    await importInto(store, [rubrique(1), challenge(1, 10), { ...auteur(1), score: 4 }, validation(1, 1)])
+    await importInto(store, [{ ...validation(1, 1), supprime: true }])
+    expect(await scores()).toEqual([0])
+    expect(await lineOf('auteur', 'id_auteur', 1)).toMatchObject({ score: 0, score_base: -6 })
+    await importInto(store, [validation(1, 1)])
+    expect(await scores()).toEqual([4])
+    expect(await lineOf('auteur', 'id_auteur', 1)).not.toHaveProperty('score_base')
+  })
+
+  test('held at 0 moves with its export: the debt is paid in the other store too', async () => {
+    await importInto(store, [rubrique(1), challenge(1, 10), { ...auteur(1), score: 0, score_base: -6 }])
+    const other = await makeStore()
+    await importInto(other.store, await exportFrom(store))
+    await importInto(other.store, [validation(1, 1)])
+    expect(await scores(other.store)).toEqual([4])
+    await other.close()
+  })
+
+  test('that would pass what JSON carries exactly is refused', async () => {
+    const many = Array.from({ length: 3 }, (_, i) => challenge(i + 1, 1_000_000_000_000))
+    const solves = many.map(({ id_challenge }) => validation(1, id_challenge as number))
+    const base = { ...auteur(1), score_base: Number.MAX_SAFE_INTEGER }
+    expect(await faultsOf([rubrique(1), ...many, ...solves, base])).toEqual([
+      'the score of auteur 1 would pass 9007199254740991',
+    ])
+    expect(await exportFrom(store)).toEqual([])
+  })
+
+  test('holds no place where the statut is hidden, in any letter case, and holds one again after', async () => {
+    const rows = () =>
+      store.read((db) => db.select<{ cle: number | null }>('select cle_classement as cle from auteurs'))
+    await importInto(store, [{ ...auteur(1), score: 7, statut: '5Poubelle' }])
+    expect(await rows()).toEqual([{ cle: null }])
+    expect(await scores()).toEqual([7])
+    await importInto(store, [{ ...auteur(1), score: 7, statut: '6forum' }])
+    expect(await rows()).toEqual([{ cle: -7 }])
+  })
+})
+
+describe('dates', () => {
+  test.each([
+    ['2025-03-01T01:30:00+02:00', '2025-02-28T23:30:00Z'],
+    ['2025-02-28T23:59:59.999999999Z', '2025-02-28T23:59:59Z'],
+    ['2024-02-28T20:00:00.5-05:30', '2024-02-29T01:30:00Z'],
+    ['1969-12-31T23:59:59.9Z', '1969-12-31T23:59:59Z'],
+    ['2025-01-01t00:00:00z', '2025-01-01T00:00:00Z'],
+  ])('%s is kept as %s', async (given, kept) => {
+    await importInto(store, [
+      ...portal,
+      { ...challenge(3, 1), date_publication: given },
+      { ...validation(1, 3), date: given },
+    ])
+    expect(await lineOf('challenge', 'id_challenge', 3)).toMatchObject({ date_publication: kept })
+    expect(
+      (await exportFrom(store)).find((line) => line.type === 'validation' && line.id_challenge === 3),
+    ).toMatchObject({ date: kept })
+  })
+
+  test('that are unknown, absent or null, are left out of the export', async () => {
+    await importInto(store, [
+      ...portal,
+      { ...challenge(3, 1), date_publication: null },
+      { ...validation(1, 3), date: null },
+    ])
+    expect(await lineOf('challenge', 'id_challenge', 3)).not.toHaveProperty('date_publication')
+    expect((await exportFrom(store)).filter(({ date }) => date !== undefined)).toEqual([])
+  })
+})
+
+describe('accounts', () => {
+  test('with one key in two accounts, or twice in one, are refused', async () => {
+    const bob = { ...compte, login: 'bob' }
+    const twice = { ...compte, cles: [cle, { ...cle, nom: 'other' }] }
+    const options = { withAccounts: true }
+    expect(await faultsOf([...portal, compte, bob], options)).toEqual([
+      `line ${portal.length + 2}: cles has an empreinte twice, first in line ${portal.length + 1}`,
+    ])
+    expect(await faultsOf([...portal, twice], options)).toEqual([
+      `line ${portal.length + 1}: cles has an empreinte twice`,
+    ])
+    await importInto(store, [...portal, compte, compte], options)
+    expect(await counts()).toEqual({ sessions: 0, cles_api: 1 })
+  })
+
+  test('keep the ids of their keys; one whose id another key has gets a new one', async () => {
+    await importInto(store, [...portal, compte], { withAccounts: true })
+    const other = { ...cle, empreinte: 'b'.repeat(64) }
+    const bob = { ...compte, login: 'bob', cles: [other] }
+    await importInto(store, [bob], { withAccounts: true })
+    const cles = (await exportFrom(store, { withAccounts: true })).flatMap((line) => (line.cles as DumpLine[]) ?? [])
+    expect(cles).toEqual([cle, { ...other, id: expect.any(Number) }])
+    expect(cles[1]!.id).toBeGreaterThan(7)
+    const before = await store.versions()
+    await importInto(store, [bob], { withAccounts: true })
+    expect(await store.versions()).toEqual(before)
+  })
+
+  test('lose their sessions with a new password, and keep them with the same', async () => {
+    await importInto(store, [...portal, compte], { withAccounts: true })
+    await store.write({}, (db) =>
+      db.exec("insert into sessions select 'x', id_compte, 1, 1, null from comptes where login = 'alice'"),
+    )
+    await importInto(store, [compte], { withAccounts: true })
+    expect(await counts()).toEqual({ sessions: 1, cles_api: 1 })
+    await importInto(store, [{ ...compte, mot_de_passe: HASH.replace('YWx0', 'YWx1') }], { withAccounts: true })
+    expect(await counts()).toEqual({ sessions: 0, cles_api: 1 })
+  })
+
+  test('move the version of the accounts, and an import of challenges alone does not', async () => {
+    await importInto(store, portal)
+    const before = await store.versions()
+    await importInto(store, [challenge(1, 77)])
+    expect((await store.versions()).comptes).toBe(before.comptes)
+    await importInto(store, [compte], { withAccounts: true })
+    expect((await store.versions()).comptes).toBe(before.comptes + 1)
+  })
+})
+
+const HASH = '$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHQ$Y2hlY2tjaGVja2NoZWNrY2hlY2tjaGVja2NoZWNrYWx0'
+
+const cle = {
+  ...{ id: 7, nom: 'bot', prefixe: 'palm_abcdef', empreinte: 'a'.repeat(64), portee: ['lecture'] },
+  ...{ creation: '2025-01-01T00:00:00Z', expiration: '2035-01-01T00:00:00Z' },
+}
+
+const compte: DumpLine = {
+  ...{ type: 'compte', login: 'alice', id_auteur: 1, mot_de_passe: HASH, operateur: false, desactive: false },
+  ...{ creation: '2025-01-01T00:00:00Z', cles: [cle] },
+}
+
+const environnement = { type: 'environnement_virtuel', id_environnement_virtuel: 1, nom: 'vm' }
+
+const portal: DumpLine[] = [
+  ...[rubrique(1), rubrique(2), { ...auteur(1), score: 50 }, auteur(2)],
+  ...[
+    { ...challenge(1, 10), auteurs: [1] },
+    { ...challenge(2, 20), auteurs: [1, 2] },
+  ],
+  ...[validation(1, 1), validation(2, 2), environnement],
+]
+
+function rubrique(id: number): DumpLine {
+  return { type: 'rubrique', id_rubrique: id, nom: `r${id}` }
+}
+
+function auteur(id: number): DumpLine {
+  return { type: 'auteur', id_auteur: id, nom: `a${id}` }
+}
+
+function challenge(id: number, score: number, idRubrique = 1): DumpLine {
+  return { type: 'challenge', id_challenge: id, id_rubrique: idRubrique, titre: `c${id}`, score, auteurs: [] }
+}
+
+function validation(idAuteur: number, idChallenge: number): DumpLine {
+  return { type: 'validation', id_auteur: idAuteur, id_challenge: idChallenge }
+}
+
+async function lineOf(type: string, key: string, id: number): Promise<DumpLine | undefined> {
+  return (await exportFrom(store)).find((line) => line.type === type && line[key] === id)
+}
+
+async function scores(of = store): Promise<number[]> {
+  const rows = await of.read((db) => db.select<{ score: number }>('select score from auteurs order by id_auteur'))
+  return rows.map(({ score }) => score)
+}
+
+async function counts(): Promise<Record<string, number>> {
+  const [row] = await store.read((db) =>
+    db.select<Record<string, number>>(
+      'select (select count(*) from sessions) as sessions, (select count(*) from cles_api) as cles_api',
+    ),
+  )
+  return row!
+}
+
+async function faultsOf(lines: DumpLine[], options: { replace?: boolean; withAccounts?: boolean } = {}) {
+  const error = await importInto(store, lines, options).catch((thrown: unknown) => thrown)
+  if (!(error instanceof ImportError)) throw error
+  expect(error.faults.count).toBe(error.faults.shown.length)
+  return error.faults.shown
+}

@@ -1,0 +1,389 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeFolder } from './harness.js'
+import { palmares, type Run, type RunOptions, startPalmares } from './palmares.js'
+
+/** What `serve` and `demo` share. */
+const SERVE = [
+  ...['public-url', 'portal-url', 'tls-cert', 'tls-key', 'trust-proxy', 'cors-origin', 'rate-limit'],
+  ...['address-rate-limit', 'login-rate-limit', 'login-address-rate-limit', 'refuse-get-login', 'max-head-bytes'],
+  ...['max-body-bytes', 'max-filter-characters', 'request-timeout-seconds', 'keep-alive-seconds', 'cache-megabytes'],
+  'log-level',
+]
+
+const PORTAL = [
+  { type: 'rubrique', id_rubrique: 1, nom: 'r' },
+  { type: 'auteur', id_auteur: 1, nom: 'Élodie', score: 30 },
+  { type: 'auteur', id_auteur: 2, nom: 'b', statut: 'visiteur', score: 20 },
+  { type: 'auteur', id_auteur: 3, nom: 'c', statut: '5poubelle', score: 10 },
+  { type: 'challenge', id_challenge: 1, id_rubrique: 1, titre: 'c', score: 5, auteurs: [1] },
+  { type: 'validation', id_auteur: 1, id_challenge: 1 },
+  { type: 'environnement_virtuel', id_environnement_virtuel: 1, nom: 'vm' },
+]
+  .map((line) => `${JSON.stringify(line)}\n`)
+  .join('')
+
+let folder: string
+const at = (name: string) => join(folder, name)
+
+beforeAll(async () => {
+  folder = makeFolder()
+  writeFileSync(at('portal.ndjson'), PORTAL)
+  writeFileSync(at('empty'), '')
+  mkdirSync(at('folder'))
+  expect(await run('import', 'portal.ndjson')).toMatchObject({ status: 0 })
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('--help', () => {
+  test('of each command names each option and its variable', async () => {
+    const commands: [string, string[]][] = [
+      ['serve', ['database', 'host', 'port', 'metrics-port', ...SERVE]],
+      ['import', ['database', 'replace', 'with-accounts']],
+      ['export', ['database', 'with-accounts']],
+      ['demo', ['database', 'port', ...SERVE]],
+      ['accounts add', ['database', 'id-auteur', 'password-stdin', 'operator']],
+      ['accounts list', ['database', 'json']],
+      ['accounts passwd', ['database', 'password-stdin']],
+      ['accounts disable', ['database']],
+      ['accounts enable', ['database']],
+      ['keys create', ['database', 'name', 'expires', 'scope', 'quiet']],
+      ['keys list', ['database', 'json']],
+      ['keys revoke', ['database']],
+      ['migrate', ['database', 'dry-run', 'hidden-statuts']],
+      ['check', ['database', 'repair']],
+      ['backup', ['database']],
+    ]
+    await inTurns(commands, async ([command, options]) => {
+      const { status, stdout, stderr } = await run(...command.split(' '), '--help')
+      expect([command, status, stderr]).toEqual([command, 0, ''])
+      const text = stdout.replace(/\s+/g, ' ')
+      expect(text).toMatch(new RegExp(`^Usage: palmares ${command} \\[options\\]`))
+      for (const option of options) {
+        const variable = `PALMARES_${option.replaceAll('-', '_').toUpperCase()}`
+        expect(text).toMatch(new RegExp(` --${option} [^-].*?\\(env: ${variable}[,)]`))
+      }
+    })
+  })
+
+  test('of palmares names every command', async () => {
+    const { status, stdout } = await run('--help')
+    expect(status).toBe(0)
+    for (const name of ['serve', 'import', 'export', 'demo', 'accounts', 'keys', 'migrate', 'check', 'backup']) {
+      expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'))
+    }
+  })
+
+  test('--version is the version of the package, alone', async () => {
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'))
+    expect(await run('--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
+  })
+})
+
+test('a wrong use is told in one line on standard error that names it, where help is, and ends with status 2', async () => {
+  const wrong: [string[], RegExp, Record<string, string>?][] = [
+    [['nothing'], /unknown command 'nothing'/],
+    [['serve', '--nope'], /unknown option '--nope'/],
+    [['serve', 'extra'], /too many arguments/],
+    [['serve', '--port', 'http'], /'--port <number>'.* integer from 0 to 65535/],
+    [['serve', '--port', '65536'], /'--port <number>'.* integer from 0 to 65535/],
+    [['serve', '--port', '-1'], /--port/],
+    [['serve', '--port'], /'--port <number>' argument missing/],
+    [['serve', '--public-url', 'ftp://x/'], /'--public-url <url>'/],
+    [['serve', '--cors-origin', 'https://a.example/path'], /'--cors-origin <list>'/],
+    [['serve', '--log-level', 'loud'], /debug, info, warn, error or silent|one of debug, info, warn, error, silent/],
+    [['serve', '--tls-cert', 'portal.ndjson'], /--tls-cert and --tls-key go together/],
+    [['import'], /missing required argument 'file'/],
+    [['import', 'a', 'b'], /too many arguments/],
+    [['export', '--database', 'mysql://x'], /sqlite:PATH/],
+    [['export', '--database', 'sqlite:'], /sqlite:PATH/],
+    [['accounts', 'nothing'], /unknown command 'nothing'/],
+    [['accounts', 'add', 'x', '--password-stdin'], /required option '--id-auteur <id>'/],
+    [['accounts', 'add', 'x', '--id-auteur', '0', '--password-stdin'], /'--id-auteur <id>'/],
+    [['accounts', 'add', 'x', '--id-auteur', '1'], /--password-stdin/],
+    [['accounts', 'passwd', 'x'], /--password-stdin/],
+    [['accounts', 'disable'], /missing required argument 'login'/],
+    [['keys', 'create', 'x', '--expires', '2001-01-01'], /an instant to come/],
+    [['keys', 'create', 'x', '--expires', 'tomorrow'], /an instant to come/],
+    [['keys', 'create', 'x', '--scope', 'tout'], /lecture, ecriture, export/],
+    [['keys', 'create', 'x', '--name', ' '], /a text of 1 to/],
+    [['keys', 'revoke', 'abc'], /the id that `keys list` shows/],
+    [['backup'], /missing required argument 'file'/],
+    [['serve'], /PALMARES_PORT .*integer from 0 to 65535/, { PALMARES_PORT: 'x' }],
+    [['accounts', 'list'], /PALMARES_JSON .*true or false/, { PALMARES_JSON: 'maybe' }],
+    [['export'], /PALMARES_DATABASE .*sqlite:PATH/, { PALMARES_DATABASE: 'x' }],
+  ]
+  await inTurns(wrong, async ([args, line, env]) => {
+    const { status, stdout, stderr } = await palmares(args, { cwd: at('folder'), ...(env ? { env } : {}) })
+    expect([args, status, stdout]).toEqual([args, 2, ''])
+    const [first, ...rest] = stderr.trimEnd().split('\n')
+    expect(first).toMatch(/^error: /)
+    expect(first).toMatch(line)
+    expect(rest.filter((more) => !/^Try `palmares .*--help`\.$/.test(more))).toEqual([])
+  })
+  expect(existsSync(at('folder/data'))).toBe(false)
+})
+
+test('palmares, accounts and keys alone show their help on standard error, with status 2', async () => {
+  for (const args of [[], ['accounts'], ['keys']]) {
+    expect(await run(...args)).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^Usage: palmares/),
+    })
+  }
+})
+
+test('what cannot be done is told in one line on standard error, and ends with status 1', async () => {
+  writeFileSync(at('garbage.db'), 'this is not a store, but a text of some length '.repeat(100))
+  const newer = new DatabaseSync(at('newer.db'))
+  newer.exec('create table t (x); pragma application_id = 1347177811; pragma user_version = 99')
+  newer.close()
+  const other = new DatabaseSync(at('other.db'))
+  other.exec('create table t (x)')
+  other.close()
+  const missing = ['export', 'accounts list', 'accounts passwd x --password-stdin', 'accounts disable x', 'keys list']
+  const missingToo = ['accounts enable x', 'keys create x', 'keys revoke 1', 'check', 'backup copy.db']
+  const failing: [string[], RegExp][] = [
+    ...[...missing, ...missingToo].map((command): [string[], RegExp] => [
+      [...command.split(' '), '--database', 'sqlite:none/none.db'],
+      /none\/none\.db: there is no store here; /,
+    ]),
+    [['import', 'nowhere.ndjson'], /nowhere\.ndjson: there is no such file/],
+    [['import', 'folder'], /folder: this is a folder, not a file/],
+    [['export', '--database', 'sqlite:garbage.db'], /garbage\.db: this file is not a Palmarès store/],
+    [['serve', '--database', 'sqlite:garbage.db'], /garbage\.db: this file is not a Palmarès store/],
+    [['import', 'portal.ndjson', '--database', 'sqlite:other.db'], /other\.db: this file is not a Palmarès store/],
+    [['migrate', '--database', 'sqlite:newer.db'], /newer\.db: the store has schema 99, .*; use a newer palmares/],
+    [['export', '--database', 'sqlite:empty'], /empty: the store needs a newer schema; run `palmares migrate`/],
+    [['migrate', '--database', 'sqlite:portal.ndjson/x.db'], /cannot make the store/],
+    [['backup', 'portal.ndjson'], /portal\.ndjson: the file exists; give a new name/],
+    [['backup', 'nowhere/copy.db'], /nowhere\/copy\.db: cannot write the copy/],
+    [['serve', '--host', '203.0.113.1', '--metrics-port', '0'], /203\.0\.113\.1 is not an address of this machine/],
+    [['serve', '--tls-cert', 'nowhere.pem', '--tls-key', 'nowhere.pem'], /nowhere\.pem: there is no such file/],
+  ]
+  await inTurns(failing, async ([args, line]) => {
+    const { status, stdout, stderr } = await run(...args)
+    expect([args, status, stdout]).toEqual([args, 1, ''])
+    expect(stderr).toMatch(/^error: [^\n]*\n$/)
+    expect(stderr).toMatch(line)
+  })
+  expect(existsSync(at('none'))).toBe(false)
+  expect(readFileSync(at('empty')).length).toBe(0)
+})
+
+describe('import and export', () => {
+  test('export | import into another store | export is byte-identical, through pipes', async () => {
+    const { stdout } = await run('export')
+    expect(stdout.trimEnd().split('\n')).toHaveLength(7)
+    const imported = await palmares(['import', '-', '--database', 'sqlite:moved/moved.db'], {
+      cwd: folder,
+      input: stdout,
+    })
+    expect(imported.status).toBe(0)
+    expect(await run('export', '--database', 'sqlite:moved/moved.db')).toEqual({ status: 0, stdout, stderr: '' })
+  })
+
+  test('import says what it did on standard output, and that nothing changed when nothing did', async () => {
+    const first = await run('import', 'portal.ndjson', '--database', 'sqlite:second.db')
+    expect(first.stdout).toMatch(/^7 lines read\n {2}rubrique: 1 added, 0 changed, 0 removed\n {2}auteur: 3 added/)
+    expect((await run('import', 'portal.ndjson', '--database', 'sqlite:second.db')).stdout).toBe(
+      '7 lines read, nothing changed\n',
+    )
+  })
+
+  test('a dump with faults is refused with its faults by line on standard error, and nothing on standard output', async () => {
+    const input = '{"type":"auteur","id_auteur":9,"nom":"x"}\n{"type":"joueur"}\n{"type":"auteur","id_auteur":8}'
+    const { status, stdout, stderr } = await palmares(['import', '-'], { cwd: folder, input })
+    expect([status, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(
+      /^error: the dump has 2 fault.*nothing was imported\nline 2: type must .*\nline 3: nom is missing\n$/m,
+    )
+    expect((await run('export')).stdout).not.toContain('"id_auteur":9')
+  })
+
+  test('--replace and PALMARES_REPLACE remove what the dump does not name; false leaves it', async () => {
+    const database = ['--database', 'sqlite:replaced.db']
+    const one = (env: Record<string, string>) =>
+      palmares(['import', '-', ...database], { cwd: folder, env, input: '{"type":"auteur","id_auteur":1,"nom":"a"}' })
+    await run('import', 'portal.ndjson', ...database)
+    await one({ PALMARES_REPLACE: 'false' })
+    expect((await run('export', ...database)).stdout.trimEnd().split('\n')).toHaveLength(7)
+    await one({ PALMARES_REPLACE: 'true' })
+    expect((await run('export', ...database)).stdout).toBe('{"type":"auteur","id_auteur":1,"nom":"a","score":0}\n')
+  })
+
+  test('a store that import makes can be read by its user alone', async () => {
+    await run('import', 'portal.ndjson', '--database', 'sqlite:private/private.db')
+    expect(statSync(at('private/private.db')).mode & 0o777).toBe(0o600)
+    expect(statSync(at('private')).mode & 0o777).toBe(0o700)
+  })
+})
+
+describe('the environment', () => {
+  test('gives every option, and a flag wins over it', async () => {
+    const env = { PALMARES_DATABASE: 'sqlite:none.db' }
+    expect(await palmares(['export'], { cwd: folder, env })).toMatchObject({ status: 1 })
+    const both = await palmares(['export', '--database', 'sqlite:data/palmares.db'], { cwd: folder, env })
+    expect(both).toMatchObject({ status: 0, stdout: (await run('export')).stdout })
+  })
+
+  test('PALMARES_JSON is a boolean: true, 1, yes and on, or false, 0, no, off and nothing', async () => {
+    const cases: [string, boolean][] = [
+      ...['true', '1', 'YES', 'on'].map((text): [string, boolean] => [text, true]),
+      ...['false', '0', 'No', 'off', ''].map((text): [string, boolean] => [text, false]),
+    ]
+    await inTurns(cases, async ([text, isJson]) => {
+      const { stdout } = await palmares(['accounts', 'list'], { cwd: folder, env: { PALMARES_JSON: text } })
+      expect([text, stdout.startsWith('[')]).toEqual([text, isJson])
+    })
+  })
+})
+
+describe('migrate', () => {
+  test('--dry-run says what would run and makes nothing; without it a missing store is made, once', async () => {
+    const database = ['--database', 'sqlite:fresh/fresh.db']
+    expect(await run('migrate', '--dry-run', ...database)).toEqual(done('would run migration 1 (portal)\n'))
+    expect(existsSync(at('fresh'))).toBe(false)
+    expect(await run('migrate', ...database)).toEqual(done('ran migration 1 (portal)\n'))
+    expect(await run('migrate', ...database)).toEqual(done('the schema is up to date\n'))
+  })
+
+  test('--hidden-statuts ranks anew, is obeyed by a running server at once, and changes nothing twice', async () => {
+    const server = await serve()
+    const headers = { authorization: `Bearer ${await makeKey()}` }
+    const ranked = async () =>
+      ((await (await fetch(`${server.url}/classement`, { headers })).json()) as { id_auteur: string }[]).map(
+        ({ id_auteur }) => id_auteur,
+      )
+    expect(await ranked()).toEqual(['1', '2'])
+    expect((await run('migrate', '--hidden-statuts', 'Visiteur , 6forum')).stdout).toMatch(/hides 6forum, visiteur\n$/)
+    expect(await ranked()).toEqual(['1', '3'])
+    expect((await run('migrate', '--hidden-statuts', '6forum,visiteur')).stdout).toMatch(/already\n$/)
+    expect((await run('migrate', '--hidden-statuts', '')).stdout).toMatch(/now hides nothing\n$/)
+    expect(await ranked()).toEqual(['1', '2', '3'])
+    expect((await run('migrate', '--hidden-statuts', '5poubelle', '--dry-run')).status).toBe(0)
+    expect(await ranked()).toEqual(['1', '2', '3'])
+    await run('migrate', '--hidden-statuts', '5poubelle')
+    expect(await ranked()).toEqual(['1', '2'])
+    expect(await server.stop()).toBe(0)
+  })
+})
+
+describe('check', () => {
+  test('says that a good store is good, with what it holds', async () => {
+    const { status, stdout } = await run('check')
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/1 rubriques, 1 challenges, 3 auteurs, 1 validations/)
+    expect(stdout).not.toContain('FAULT')
+  })
+
+  test('finds what was tampered with, and --repair derives it anew without losing a record', async () => {
+    const tampered: [string, RegExp][] = [
+      ['update auteurs set score = 1 where id_auteur = 1', /FAULT {2}scores and ranking keys: author 1/],
+      ['update auteurs set cle_classement = 5 where id_auteur = 2', /FAULT {2}scores.*author 2/],
+      ['update challenges set nb_validations = 9', /FAULT {2}counts .*challenge 1/],
+      ['update rubriques set nb_challenges = 9', /FAULT {2}counts .*category 1/],
+      ["update noeuds set nb = nb + 1 where arbre = 'classement' and niveau = 2", /FAULT {2}places.*classement/],
+      ["delete from noeuds where arbre = 'auteurs'", /FAULT {2}places and pages: the order auteurs/],
+      ["insert into noeuds values ('validations/7', 0, 1, 1, 1)", /FAULT {2}places.*validations\/7/],
+      ['delete from auteurs_recherche where rowid = 1', /FAULT {2}search: the index auteurs_recherche/],
+    ]
+    await run('backup', 'good.db')
+    const before = (await run('export')).stdout
+    await inTurns([...tampered.entries()], async ([i, [sql, fault]]) => {
+      const database = ['--database', `sqlite:tampered-${i}.db`]
+      copyFileSync(at('good.db'), at(`tampered-${i}.db`))
+      tamper(`tampered-${i}.db`, sql)
+      const found = await run('check', ...database)
+      expect(found).toMatchObject({ status: 1, stdout: expect.stringMatching(fault) })
+      expect(found.stderr).toBe('error: the store has faults; run `palmares check --repair`\n')
+      expect(await run('check', '--repair', ...database)).toMatchObject({ status: 0, stderr: '' })
+      expect((await run('export', ...database)).stdout).toBe(before)
+    })
+  })
+
+  test('finds a reference to nothing, and sends to a backup', async () => {
+    await run('import', 'portal.ndjson', '--database', 'sqlite:dangling.db')
+    tamper('dangling.db', 'pragma foreign_keys = off; delete from challenges')
+    const { status, stdout, stderr } = await run('check', '--database', 'sqlite:dangling.db')
+    expect([status, stdout]).toEqual([1, expect.stringMatching(/FAULT {2}file, indexes and references: .*validations/)])
+    expect(stderr).toMatch(/^error: the store has faults; restore a copy made by `palmares backup`[^\n]*\n$/)
+  })
+})
+
+test('backup copies a live store whole, while a server runs on it; the copy is a store of its own', async () => {
+  const server = await serve()
+  expect(await run('backup', 'copies.db')).toEqual(done('copied to copies.db\n'))
+  expect(statSync(at('copies.db')).mode & 0o777).toBe(0o600)
+  expect(existsSync(at('copies.db.unfinished'))).toBe(false)
+  expect((await run('export', '--database', 'sqlite:copies.db')).stdout).toBe((await run('export')).stdout)
+  expect(await run('check', '--database', 'sqlite:copies.db')).toMatchObject({ status: 0 })
+  await palmares(['import', '-', '--database', 'sqlite:copies.db', '--replace'], { cwd: folder })
+  expect((await run('export')).stdout).not.toBe('')
+  expect(await server.stop()).toBe(0)
+})
+
+test('a port in use is told in one line, with status 1, and the server that has it goes on', async () => {
+  const server = await serve()
+  const second = await run('serve', '--metrics-port', '0', '--log-level', 'silent', '--port', new URL(server.url).port)
+  expect(second).toMatchObject({ status: 1, stdout: '' })
+  expect(second.stderr).toMatch(/^error: port \d+ is in use on 127\.0\.0\.1; give another with --port\n$/)
+  expect((await fetch(`${server.url}/auteurs`)).status).toBe(401)
+  expect(await server.stop()).toBe(0)
+})
+
+test('demo shows a key and a password at its first start only; the second keeps everything as it was', async () => {
+  const options = { cwd: folder, env: { PALMARES_DATABASE: 'sqlite:demo.db' } }
+  const first = await startPalmares(['demo'], options)
+  const key = /palm_[0-9A-Za-z]{56}/.exec(first.stdout())![0]
+  const password = /password +(\S+)/.exec(first.stdout())![1]
+  const headers = { authorization: `Bearer ${key}` }
+  const page = async (url: string) => (await fetch(`${url}/classement?debut_classement=2450`, { headers })).text()
+  const before = await page(first.url)
+  expect(JSON.parse(before)).toHaveLength(100)
+  const body = JSON.stringify({ login: 'demo', password })
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+  expect((await fetch(`${first.url}/login`, init)).status).toBe(200)
+  expect(first.stdout()).toContain(first.url)
+  expect(await first.stop()).toBe(0)
+
+  const second = await startPalmares(['demo'], options)
+  expect(second.stdout()).not.toMatch(/palm_|password/)
+  expect(await page(second.url)).toBe(before)
+  expect(await second.stop()).toBe(0)
+  expect(existsSync(at('data/demo.db'))).toBe(false)
+}, 60_000)
+
+function run(...args: string[]): Promise<Run> {
+  return palmares(args, { cwd: folder })
+}
+
+function serve() {
+  return startPalmares(['serve', '--metrics-port', '0'], { cwd: folder })
+}
+
+async function makeKey(): Promise<string> {
+  const options: RunOptions = { cwd: folder, input: 'correct horse battery' }
+  await palmares(['accounts', 'add', 'alice', '--id-auteur', '1', '--password-stdin'], options)
+  return (await run('keys', 'create', 'alice', '--quiet')).stdout.trim()
+}
+
+function done(stdout: string): Run {
+  return { status: 0, stdout, stderr: '' }
+}
+
+/** Changes a store behind the program's back. */
+function tamper(name: string, sql: string): void {
+  const db = new DatabaseSync(at(name))
+  db.exec(sql)
+  db.close()
+}
+
+/** A few at a time: each is a process of its own. */
+async function inTurns<T>(cases: readonly T[], work: (each: T) => Promise<void>): Promise<void> {
+  for (let i = 0; i < cases.length; i += 4) await Promise.all(cases.slice(i, i + 4).map(work))
+}

@@ -1,0 +1,68 @@
+import { expect } from 'vitest'
+import type { TestServer } from './harness.js'
+import type { Model } from './model.js'
+
+/** Asks the server and compares all that the model foretells. Returns the address of the page that follows. */
+export async function expectAsModel(server: TestServer, model: Model, target: string): Promise<string | undefined> {
+  const response = await server.get(target)
+  const body = await response.text()
+  const { status, debutName, links, ...expected } = model.answer(target)
+  if (status !== 200) {
+    expect({ target, status: response.status }).toEqual({ target, status })
+    return undefined
+  }
+  const found = linksOf(response)
+  expect({
+    target,
+    status: response.status,
+    body,
+    total: response.headers.get('x-total-count'),
+    links: Object.entries(found).map(([rel, url]) => `${rel} ${canonical(new URL(url))}`),
+  }).toEqual({
+    target,
+    status,
+    ...expected,
+    links: Object.entries(links ?? {}).map(([rel, row]) => {
+      return `${rel} ${canonical(new URL(server.url + target), debutName as string, row)}`
+    }),
+  })
+  return found.next?.slice(server.url.length)
+}
+
+/** Walks a list by its `next` links, comparing every page. Says how many pages there were. */
+export async function walkAsModel(server: TestServer, model: Model, target: string): Promise<number> {
+  let pages = 0
+  for (let next: string | undefined = target; next !== undefined; pages++) {
+    next = await expectAsModel(server, model, next)
+  }
+  return pages
+}
+
+/** The addresses of a Link header, by relation. */
+export function linksOf(response: Response): Record<string, string> {
+  const links: Record<string, string> = {}
+  for (const [, url, rel] of (response.headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="(\w+)"(?:, |$)/g)) {
+    links[rel as string] = url as string
+  }
+  return links
+}
+
+/** An address with its parameters in one order, what counts for nothing left out, at another row where one is given. */
+function canonical(url: URL, debutName?: string, debut?: number): string {
+  const known = KNOWN[url.pathname.split('/').at(-1) as string] as RegExp
+  const kept = [...url.searchParams].filter(([name, value]) => {
+    return value !== '' && known.test(name) && !(debutName && [debutName, 'autour_de'].includes(name))
+  })
+  if (debutName) kept.push([debutName, String(debut)])
+  const parts = kept.map(([name, value]) => `${name.replace(/\[\d*\]$/, '')}=${encodeURIComponent(value)}`)
+  return `${url.origin}${url.pathname}?${[...new Set(parts)].sort().join('&')}`
+}
+
+/** What each list takes; anything else in its address counts for nothing. */
+const KNOWN: Record<string, RegExp> = {
+  challenges: /^(titre|soustitre|lang|score|id_rubrique|id_auteur(\[\d*\])?|debut_challenges|limite)$/,
+  validations: /^(debut_validations|limite)$/,
+  auteurs: /^(nom|statut|lang|id_auteur(\[\d*\])?|debut_auteurs|limite)$/,
+  classement: /^(debut_classement|limite|autour_de)$/,
+  environnements_virtuels: /^(nom|os|debut_environnements_virtuels|limite)$/,
+}

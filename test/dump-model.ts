@@ -1,0 +1,190 @@
+import type { DumpLine } from './harness.js'
+
+/**
+ * The semantics of the dump, restated by brute force on plain maps: what a store must hold after any sequence of
+ * imports. Lines are taken as they are written: every field of `fields` present, dates in UTC seconds.
+ */
+export interface Model {
+  rubriques: Map<number, DumpLine>
+  auteurs: Map<number, DumpLine & { base: number }>
+  challenges: Map<number, DumpLine & { auteurs: number[]; score: number }>
+  validations: Map<string, DumpLine>
+  environnements: Map<number, DumpLine>
+  comptes: Map<string, DumpLine & { cles: Cle[] }>
+}
+
+export type Cle = { id: number; empreinte: string } & DumpLine
+
+type Table = keyof Model
+
+/** Where the lines of a type live, what names a record, and the fields of its lines in the order of an export. */
+const kinds: Record<string, { table: Table; key: string[]; fields: string[] }> = {
+  rubrique: { table: 'rubriques', key: ['id_rubrique'], fields: ['id_rubrique', 'nom'] },
+  auteur: { table: 'auteurs', key: ['id_auteur'], fields: ['id_auteur', 'nom', 'statut', 'lang'] },
+  challenge: {
+    table: 'challenges',
+    key: ['id_challenge'],
+    fields: [
+      ...['id_challenge', 'id_rubrique', 'titre', 'soustitre', 'descriptif', 'lang', 'score', 'difficulte', 'id_trad'],
+      ...['url_challenge', 'date_publication', 'auteurs'],
+    ],
+  },
+  validation: {
+    table: 'validations',
+    key: ['id_auteur', 'id_challenge'],
+    fields: ['id_auteur', 'id_challenge', 'date'],
+  },
+  environnement_virtuel: {
+    table: 'environnements',
+    key: ['id_environnement_virtuel'],
+    fields: [
+      ...['id_environnement_virtuel', 'nom', 'os', 'statut', 'lang', 'description_fr', 'description_en'],
+      'time_to_root',
+    ],
+  },
+  compte: {
+    table: 'comptes',
+    key: ['login'],
+    fields: ['login', 'id_auteur', 'mot_de_passe', 'operateur', 'desactive', 'creation', 'cles'],
+  },
+}
+
+export function emptyModel(): Model {
+  return {
+    rubriques: new Map(),
+    auteurs: new Map(),
+    challenges: new Map(),
+    validations: new Map(),
+    environnements: new Map(),
+    comptes: new Map(),
+  }
+}
+
+/** The model after an import, or undefined where the import is refused. */
+export function importIntoModel(
+  before: Model,
+  lines: readonly DumpLine[],
+  { replace = false, withAccounts = false }: { replace?: boolean; withAccounts?: boolean },
+): Model | undefined {
+  const named = new Map<string, { line: DumpLine; key: string | number }>()
+  for (const line of lines) {
+    if (line.type === 'compte' && !withAccounts) return undefined
+    const id = `${line.type} ${JSON.stringify(keyOf(line))}`
+    const known = named.get(id)
+    if (known && meaningOf(known.line) !== meaningOf(line)) return undefined
+    if (!known) named.set(id, { line, key: keyOf(line) })
+  }
+  const model = structuredClone(before)
+  const all = [...named.values()]
+  const put = all.filter(({ line }) => line.supprime !== true)
+
+  for (const { line, key } of all) if (line.supprime === true) removeFrom(model, kindOf(line).table, key)
+  if (replace) {
+    for (const { table } of Object.values(kinds)) {
+      if (table === 'comptes' && !withAccounts) continue
+      const kept = new Set(put.filter(({ line }) => kindOf(line).table === table).map(({ key }) => key))
+      for (const key of [...model[table].keys()]) if (!kept.has(key)) removeFrom(model, table, key)
+    }
+  }
+  const empreintes = put.flatMap(({ line }) => ((line.cles as Cle[]) ?? []).map(({ empreinte }) => empreinte))
+  if (new Set(empreintes).size < empreintes.length) return undefined
+  for (const compte of model.comptes.values()) {
+    compte.cles = compte.cles.filter(({ empreinte }) => !empreintes.includes(empreinte))
+  }
+  for (const { line, key } of put) {
+    const record = { ...recordOf(line) } as never
+    ;(model[kindOf(line).table] as Map<unknown, unknown>).set(key, record)
+  }
+  for (const { line } of put) {
+    if (line.type !== 'auteur') continue
+    const points = pointsOf(model, line.id_auteur as number)
+    const wanted = line.score === undefined ? 0 : (line.score as number) - points
+    model.auteurs.get(line.id_auteur as number)!.base = (line.score_base as number | undefined) ?? wanted
+  }
+  return isSound(model) ? model : undefined
+}
+
+/** What `export` must write, line for line. */
+export function exportModel(model: Model, withAccounts: boolean): DumpLine[] {
+  const types = Object.keys(kinds).filter((type) => type !== 'compte' || withAccounts)
+  return types.flatMap((type) =>
+    [...(model[kinds[type]!.table] as Map<unknown, DumpLine>).values()].sort(byKey(type)).map((record) => {
+      const line: DumpLine = { type, ...record }
+      if (type === 'auteur') {
+        const base = line.base as number
+        line.score = scoreOf(model, record.id_auteur as number)
+        if (base + pointsOf(model, record.id_auteur as number) < 0) line.score_base = base
+        delete line.base
+      }
+      return Object.fromEntries(Object.entries(line).filter(([, value]) => value !== undefined && value !== ''))
+    }),
+  )
+}
+
+export function scoreOf(model: Model, idAuteur: number): number {
+  return Math.max(0, model.auteurs.get(idAuteur)!.base + pointsOf(model, idAuteur))
+}
+
+function pointsOf(model: Model, idAuteur: number): number {
+  const solved = [...model.validations.values()].filter((validation) => validation.id_auteur === idAuteur)
+  return solved.reduce((sum, { id_challenge }) => sum + (model.challenges.get(id_challenge as number)?.score ?? 0), 0)
+}
+
+function removeFrom(model: Model, table: Table, key: string | number): void {
+  ;(model[table] as Map<unknown, unknown>).delete(key)
+  if (table === 'auteurs' || table === 'challenges') {
+    const column = table === 'auteurs' ? 'id_auteur' : 'id_challenge'
+    for (const [id, validation] of model.validations) if (validation[column] === key) model.validations.delete(id)
+  }
+  if (table === 'auteurs') {
+    for (const [login, compte] of model.comptes) if (compte.id_auteur === key) model.comptes.delete(login)
+    for (const challenge of model.challenges.values()) challenge.auteurs = challenge.auteurs.filter((id) => id !== key)
+  }
+}
+
+/** Whether every reference leads somewhere. */
+function isSound({ rubriques, auteurs, challenges, validations, comptes }: Model): boolean {
+  return (
+    [...challenges.values()].every(
+      (line) => rubriques.has(line.id_rubrique as number) && line.auteurs.every((id) => auteurs.has(id)),
+    ) &&
+    [...validations.values()].every(
+      (line) => auteurs.has(line.id_auteur as number) && challenges.has(line.id_challenge as number),
+    ) &&
+    [...comptes.values()].every((line) => auteurs.has(line.id_auteur as number))
+  )
+}
+
+function kindOf(line: DumpLine) {
+  return kinds[line.type as string]!
+}
+
+function keyOf(line: DumpLine): string | number {
+  const values = kindOf(line).key.map((name) => line[name])
+  return values.length === 1 ? (values[0] as number) : values.join(' ')
+}
+
+function recordOf(line: DumpLine): DumpLine {
+  const record: DumpLine = {}
+  for (const name of kindOf(line).fields) record[name] = line[name]
+  if (line.type === 'challenge') record.auteurs = [...new Set(line.auteurs as number[])].sort((a, b) => a - b)
+  if (line.type === 'compte') record.cles = [...(line.cles as Cle[])].sort((a, b) => a.id - b.id)
+  return record
+}
+
+/** What two lines of one record must share to count once. */
+function meaningOf(line: DumpLine): string {
+  if (line.supprime === true) return 'supprime'
+  const { score, score_base } = line
+  return JSON.stringify([recordOf(line), line.type === 'auteur' ? [score, score_base] : []])
+}
+
+function byKey(type: string): (a: DumpLine, b: DumpLine) => number {
+  return (a, b) => {
+    for (const name of kinds[type]!.key) {
+      const [left, right] = [a[name] as number | string, b[name] as number | string]
+      if (left !== right) return left < right ? -1 : 1
+    }
+    return 0
+  }
+}

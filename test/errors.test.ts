@@ -1,0 +1,305 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addKey, engines, startServer, type TestServer } from './harness.js'
+import { exchange, parseAnswer, petitPortail, postLogin, problemOf, sessionOf } from './wire.js'
+
+const KIB = 1024
+
+for (const engine of engines) {
+  describe(engine, () => {
+    let server: TestServer
+    let key: string
+    beforeAll(async () => {
+      server = await startServer(petitPortail, { engine, settings: { requestTimeoutSeconds: 1 } })
+      key = `Cookie: api_key=${server.key}\r\n`
+    })
+    afterAll(() => server.close())
+
+    /** What bytes are answered; a request that is well-formed says Connection: close. */
+    const send = async (...parts: (string | Buffer)[]) => parseAnswer(await exchange(server.url, ...parts))
+    const request = (line: string, head = '', body = '') =>
+      send(`${line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${head}\r\n${body}`)
+    const session = async () => ({ cookie: await sessionOf(server) })
+    const call = async (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>
+      server.anonymous(path, { method, headers, ...(body === undefined ? {} : { body }) })
+
+    describe('bytes that are no request get a problem too', () => {
+      const malformed: Record<string, string> = {
+        'no request line': 'GARBAGE\r\n\r\n',
+        'an unknown method': 'FOO /challenges HTTP/1.1\r\nHost: a\r\n\r\n',
+        'a method in lower case': 'get /challenges HTTP/1.1\r\nHost: a\r\n\r\n',
+        'a line without its end': 'GET /challenges HTTP/1.1\rHost: a\r\n\r\n',
+        'a header without a colon': 'GET / HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n',
+        'a space before the colon': 'GET / HTTP/1.1\r\nHost : a\r\n\r\n',
+        'a folded header': 'GET / HTTP/1.1\r\n Host: a\r\n\r\n',
+        'NUL in the path': 'GET /chal\0lenges HTTP/1.1\r\nHost: a\r\n\r\n',
+        'NUL in a header': 'GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n',
+        'a path that does not begin with a slash': 'GET challenges HTTP/1.1\r\nHost: a\r\n\r\n',
+        'an unknown version': 'GET / HTTP/9.9\r\nHost: a\r\n\r\n',
+        'HTTP/2 without asking': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+        'a TLS greeting': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n',
+        'two lengths': 'POST /login HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+        'a length that is no number': 'POST /login HTTP/1.1\r\nHost: a\r\nContent-Length: 2x\r\n\r\n{}',
+        'a negative length': 'POST /login HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n{}',
+        'a length and chunks': [
+          'POST /login HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n',
+          '0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n',
+        ].join(''),
+        'chunks and a length':
+          'POST /login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0',
+        'chunks that are not last':
+          'POST /login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n',
+        'a chunk without a size':
+          'POST /login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+        CONNECT: 'CONNECT localhost:80 HTTP/1.1\r\nHost: localhost:80\r\n\r\n',
+      }
+      for (const [what, bytes] of Object.entries(malformed)) {
+        test(`${what}: 400`, async () => {
+          const text = await exchange(server.url, Buffer.from(bytes, 'latin1'))
+          expect(text.match(/HTTP\/1\.1 \d/g)).toHaveLength(1)
+          await problemOf(parseAnswer(text), 'malformed_request')
+        })
+      }
+
+      test('a query or a header of 100 KB: 431, whichever was long', async () => {
+        const long = 'a'.repeat(100_000)
+        for (const bytes of [`GET /challenges?titre=${long} HTTP/1.1\r\n`, `GET / HTTP/1.1\r\nX: ${long}\r\n`]) {
+          const { detail } = await problemOf(await send(`${bytes}Host: a\r\n\r\n`), 'headers_too_large')
+          expect(detail).toContain('16 KiB')
+        }
+      })
+
+      test('an address and headers just over 16 KiB together: 431, just under: answered', async () => {
+        const query = `/challenges?x=${'a'.repeat(7_000)}`
+        await problemOf(await request(`GET ${query}`, `X: ${'a'.repeat(9_500)}\r\n`), 'headers_too_large')
+        expect((await request(`GET ${query}`, `X: ${'a'.repeat(8_900)}\r\n${key}`)).status).toBe(200)
+      })
+
+      test('a head or a body that does not arrive in time: 408', async () => {
+        const head = 'POST /login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99\r\n'
+        for (const bytes of [head, `${head}\r\n{"login":`]) await problemOf(await send(bytes), 'request_timeout')
+      })
+
+      test('a connection that is reset in the middle of anything does not harm the next', async () => {
+        for (const bytes of [
+          'GET /chal',
+          'POST /login HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{',
+          'CONNECT a:1 ',
+        ]) {
+          await resetAfter(server.url, `${bytes}`)
+        }
+        await resetAfter(server.url, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
+        expect((await server.get('/challenges')).status).toBe(200)
+        expect(server.log.filter((line) => line.includes('internal_error'))).toEqual([])
+      })
+    })
+
+    describe('a request line over 8 KiB that the parser let through', () => {
+      const path = (bytes: number) => `/challenges?x=${'a'.repeat(bytes - 'GET /challenges?x= HTTP/1.1'.length)}`
+
+      test('is 414 before 401, to the byte', async () => {
+        await problemOf(await request(`GET ${path(8 * KIB + 1)}`), 'uri_too_long')
+        await problemOf(await request(`GET ${path(8 * KIB)}`), 'credential_missing')
+        expect((await request(`GET ${path(8 * KIB)}`, key)).status).toBe(200)
+      })
+
+      test('is 414 also where the path, the id or the encoding of a query is wrong', async () => {
+        for (const start of ['/nothing/', '/challenges/', '/challenges?titre=%zz']) {
+          await problemOf(await request(`GET ${start}${'1'.repeat(9_000)}`, key), 'uri_too_long')
+        }
+      })
+    })
+
+    describe('what the router or the head tells is malformed is 400 before 401', () => {
+      for (const path of ['/%zz', '/challenges/%', '/%ff', '/challenges/%c3%28', '/%e0%80%80']) {
+        test(`percent-encoding in the path: ${path}`, async () => {
+          const { errors } = await problemOf(await request(`GET ${path}?password=hunter2`), 'malformed_request')
+          expect(errors?.[0]?.parameter).toBe('path')
+        })
+      }
+
+      for (const host of [
+        '',
+        'a b',
+        'a/b',
+        'a@b',
+        'user:pass@a',
+        'a:b',
+        'a:123456',
+        '<script>',
+        '[::1',
+        'é',
+        'a"b',
+        '-',
+      ]) {
+        test(`Host ${JSON.stringify(host)}`, async () => {
+          for (const path of ['/challenges', '/challenges/1', '/login', '/nothing']) {
+            const bytes = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+            const { errors } = await problemOf(await send(Buffer.from(bytes)), 'malformed_request')
+            expect(errors?.[0]?.parameter).toBe('host')
+          }
+        })
+      }
+
+      test('no Host, or two, in HTTP/1.1', async () => {
+        for (const hosts of ['', 'Host: a\r\nHost: b\r\n', 'Host: a\r\nhost: a\r\n']) {
+          const bytes = `GET /challenges HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`
+          await problemOf(await send(bytes), 'malformed_request')
+        }
+      })
+
+      test('HTTP/1.0 needs no Host, and a Host of a name, a port or an address is fine', async () => {
+        expect((await send(`GET /challenges HTTP/1.0\r\n${key}\r\n`)).status).toBe(200)
+        for (const host of ['a', 'a.example:8080', '[::1]:80', 'a_b', '127.0.0.1', 'EXAMPLE.org.']) {
+          const bytes = `GET /challenges HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${key}\r\n`
+          expect([host, (await send(bytes)).status]).toEqual([host, 200])
+        }
+      })
+    })
+
+    describe('odd but well-formed requests are answered as what they are', () => {
+      test('an expectation: 100-continue is met, another is ignored', async () => {
+        const head = 'Content-Type: application/json\r\nContent-Length: 2\r\n'
+        const text = await exchange(
+          server.url,
+          `POST /login HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\n${head}\r\n{}`,
+        )
+        expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /)
+        await problemOf(await request('POST /login', `Expect: fish\r\n${head}`, '{}'), 'invalid_parameter')
+      })
+
+      test('10,000 values of id_auteur[] are refused without harm: by their size, or by their number', async () => {
+        await problemOf(await request(`GET /challenges?${'id_auteur[]=1&'.repeat(10_000)}`, key), 'headers_too_large')
+        const { errors } = await problemOf(
+          await request(`GET /challenges?${'id_auteur[]=1&'.repeat(500)}`, key),
+          'invalid_parameter',
+        )
+        expect(errors).toEqual([{ parameter: 'id_auteur[]', message: 'takes at most 100 values, not 500' }])
+      })
+
+      test('an absolute address is its path, whatever its host', async () => {
+        expect((await request('GET http://evil.example/challenges', key)).headers.get('link')).toContain(
+          '<http://localhost/challenges?',
+        )
+        await problemOf(await request('GET http://evil.example/challenges'), 'credential_missing')
+      })
+
+      test('an upgrade that nobody offers is ignored', async () => {
+        const head = `Connection: Upgrade, close\r\nUpgrade: h2c\r\n${key}`
+        expect((await send(`GET /challenges HTTP/1.1\r\nHost: a\r\n${head}\r\n`)).status).toBe(200)
+      })
+
+      for (const path of ['/./login', '/challenges/%2e%2e/login', '/login%2f', '/LOGIN', '/login;x', '/health', '*']) {
+        test(`${path} opens nothing that needs a credential`, async () => {
+          const method = path === '*' ? 'OPTIONS' : 'GET'
+          await problemOf(await request(`${method} ${path}`), 'credential_missing')
+          await problemOf(await request(`${method} ${path}`, key), 'path_not_found')
+        })
+      }
+    })
+
+    describe('the order of checks', () => {
+      test('401 before 404, 405, 413, 415 and 400', async () => {
+        await problemOf(await call('GET', '/nothing'), 'credential_missing')
+        await problemOf(await call('DELETE', '/challenges'), 'credential_missing')
+        await problemOf(await call('GET', '/challenges/x?limite=x'), 'credential_missing')
+        const json = { 'content-type': 'application/json' }
+        await problemOf(await call('POST', '/cles_api', json, 'x'.repeat(20_000)), 'credential_missing')
+        await problemOf(await call('POST', '/cles_api', { 'content-type': 'a/b' }, 'x'), 'credential_missing')
+      })
+
+      test('404 of a path and 405 before the body is read', async () => {
+        const head = `${key}Content-Type: application/json\r\nContent-Length: 1000000\r\n`
+        for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'TRACE', 'OPTIONS', 'QUERY', 'M-SEARCH']) {
+          const response = await request(`${method} /challenges`, head)
+          expect([method, response.headers.get('allow')]).toEqual([method, 'GET, HEAD'])
+          await problemOf(response, 'method_not_allowed')
+          await problemOf(await request(`${method} /nothing`, head), 'path_not_found')
+        }
+      })
+
+      test('405 before 403, 403 before 413, 415 and 400', async () => {
+        const foreign = { ...(await session()), origin: 'https://evil.example' }
+        await problemOf(await call('PATCH', '/cles_api', foreign), 'method_not_allowed')
+        await problemOf(await call('POST', '/cles_api', foreign, 'x'.repeat(20_000)), 'foreign_origin')
+        await problemOf(await call('DELETE', '/cles_api/x', foreign), 'foreign_origin')
+        const cookie = `api_key=${await addKey(server.store, 'alice')}`
+        await problemOf(await call('POST', '/cles_api', { cookie }, 'x'.repeat(20_000)), 'session_required')
+        await problemOf(await call('DELETE', '/cles_api/x', { cookie }), 'session_required')
+      })
+
+      test('400 before 404 of a resource, 404 before 304', async () => {
+        await problemOf(await server.get('/challenges/99?lang=%zz'), 'invalid_parameter')
+        await problemOf(await server.get('/challenges/99', { headers: { 'if-none-match': '*' } }), 'resource_not_found')
+        expect((await server.get('/challenges/1', { headers: { 'if-none-match': '*' } })).status).toBe(304)
+        await problemOf(
+          await server.get('/challenges?limite=0', { headers: { 'if-none-match': '*' } }),
+          'invalid_parameter',
+        )
+      })
+
+      test('an id of another form is 400, also a long one, and one that does not exist 404', async () => {
+        for (const id of ['0', '01', '-1', '+1', '1e3', ' 1', '%31%20', '9007199254740992', '1'.repeat(8_000)]) {
+          const { errors } = await problemOf(await server.get(`/challenges/${encodeURI(id)}`), 'invalid_parameter')
+          expect(errors?.[0]?.parameter).toBe('id_challenge')
+        }
+        await problemOf(await server.get('/challenges/9007199254740991'), 'resource_not_found')
+      })
+    })
+
+    describe('the rest of the catalogue', () => {
+      test('a login that is wrong, a body that is too large, of another type or not well-formed', async () => {
+        await problemOf(await postLogin(server, { login: 'a', password: 'b' }), 'login_refused')
+        await problemOf(await postLogin(server, 'x'.repeat(20_000)), 'body_too_large')
+        await problemOf(await postLogin(server, 'x', { 'content-type': 'a/b' }), 'unsupported_media_type')
+        await problemOf(await postLogin(server, '{'), 'invalid_body')
+      })
+
+      test('every refused parameter of a request is named at once, with what it takes', async () => {
+        const { errors } = await problemOf(
+          await server.get('/challenges?limite=x&debut_challenges=-1'),
+          'invalid_parameter',
+        )
+        expect(errors?.map(({ parameter }) => parameter).sort()).toEqual(['debut_challenges', 'limite'])
+      })
+
+      test('each problem is told from the others by its request id, as the log has it', async () => {
+        const ids = await Promise.all(
+          Array.from({ length: 20 }, async () => (await server.anonymous('/challenges')).headers.get('x-request-id')),
+        )
+        expect(new Set(ids).size).toBe(20)
+        for (const id of ids) expect(server.log.filter((line) => line.includes(`"request_id":"${id}"`))).toHaveLength(1)
+      })
+
+      test('a client cannot choose the request id', async () => {
+        const { headers } = await server.anonymous('/challenges', { headers: { 'x-request-id': 'mine' } })
+        expect(headers.get('x-request-id')).not.toBe('mine')
+      })
+    })
+  })
+
+  test(`${engine}: more password checks than can wait are a 503 overloaded, and the server recovers`, async () => {
+    const server = await startServer(petitPortail, { engine, settings: { loginAddressRateLimit: 1_000 } })
+    const answers = await Promise.all(
+      Array.from({ length: 150 }, (_, i) => postLogin(server, { login: `guess ${i}`, password: 'x' })),
+    )
+    const refused = answers.filter(({ status }) => status === 503)
+    expect(refused.length).toBeGreaterThan(0)
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(150 - refused.length)
+    await problemOf(refused[0]!, 'overloaded')
+    expect((await postLogin(server)).status).toBe(200)
+    await server.close()
+  })
+}
+
+/** Opens a connection, sends bytes and resets it. */
+async function resetAfter(url: string, bytes: string): Promise<void> {
+  const { connect } = await import('node:net')
+  const { hostname, port } = new URL(url)
+  await new Promise<void>((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(bytes, () => socket.resetAndDestroy())
+    })
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve())
+  })
+}

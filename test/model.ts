@@ -1,0 +1,302 @@
+import type { DumpLine } from './harness.js'
+
+/** What the contract says a request gets, as far as it can be known beforehand. */
+export interface Expected {
+  status: number
+  body?: string
+  total?: string | null
+  /** The parameter that says where a page starts, for a list. */
+  debutName?: string
+  /** The rows at which the pages that Link names start, by their relation. */
+  links?: Record<string, number>
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: records are plain dump lines
+type Row = any
+type Filters = Record<string, string | undefined>
+
+interface List {
+  rows: Row[]
+  debutName: string
+  /** Whether it is a search by text, whose total is told up to 1,000 only. */
+  isSearch?: boolean
+  debut?: number
+  toBody?: (rows: Row[]) => unknown
+}
+
+/**
+ * The contract once more, by brute force: arrays, sorts and filters over the lines of a dump, without SQL, indexes or
+ * anything of the server.
+ */
+export class Model {
+  readonly rubriques: Row[]
+  readonly auteurs: Row[]
+  readonly challenges: Row[]
+  readonly environnements: Row[]
+  readonly classement: Row[]
+  private readonly places = new Map<number, number>()
+  private readonly validations: Row[]
+  private readonly auteursById: Map<number, Row>
+  private readonly challengesById: Map<number, Row>
+  private readonly validationsByAuteur: Map<number, Row[]>
+  private readonly validationsByChallenge: Map<number, Row[]>
+
+  constructor(lines: Iterable<DumpLine>, hiddenStatuts = ['5poubelle']) {
+    const byType = groupBy([...lines] as Row[], (line) => line.type)
+    const sorted = (type: string, id: string) => (byType.get(type) ?? []).toSorted((a, b) => a[id] - b[id])
+    this.rubriques = sorted('rubrique', 'id_rubrique')
+    this.challenges = sorted('challenge', 'id_challenge')
+    this.environnements = sorted('environnement_virtuel', 'id_environnement_virtuel')
+    this.validations = (byType.get('validation') ?? []).map((line) => ({ ...line, date: utc(line.date) }))
+    this.challengesById = new Map(this.challenges.map((row) => [row.id_challenge, row]))
+    this.validationsByAuteur = groupBy(this.validations, (row) => row.id_auteur)
+    this.validationsByChallenge = groupBy(this.validations, (row) => row.id_challenge)
+    this.auteurs = sorted('auteur', 'id_auteur').map((row) => {
+      const solved = this.validationsByAuteur.get(row.id_auteur) ?? []
+      const points = solved.reduce((sum, { id_challenge }) => sum + this.challengesById.get(id_challenge).score, 0)
+      return { ...row, score: row.score ?? points }
+    })
+    this.auteursById = new Map(this.auteurs.map((row) => [row.id_auteur, row]))
+    this.classement = this.auteurs
+      .filter((row) => !hiddenStatuts.includes(lowerAscii(row.statut)))
+      .toSorted((a, b) => b.score - a.score || a.id_auteur - b.id_auteur)
+  }
+
+  /** What a GET of a path and a query must answer. The query must be well-formed. */
+  answer(target: string): Expected {
+    const url = new URL(target, 'http://model')
+    const filters: Filters = Object.fromEntries(url.searchParams)
+    const [noun, id, part] = url.pathname.split('/').filter(Boolean)
+    if (id === undefined) {
+      if (noun === 'rubriques') return { status: 200, body: json(this.presentRubriques()), total: null }
+      const list = this.list(noun as string, filters, idsOf(url.searchParams))
+      return list ? this.page(url, list) : { status: 404 }
+    }
+    if (part === 'validations') {
+      if (!this.challengesById.has(Number(id))) return { status: 404 }
+      return this.page(url, { rows: this.solvers(Number(id)), debutName: 'debut_validations' })
+    }
+    const body = this.detail(noun as string, Number(id))
+    return body ? { status: 200, body: json(body), total: null } : { status: 404 }
+  }
+
+  /** 1 + the number of ranked authors with a strictly higher score. */
+  place(score: number): number {
+    let place = this.places.get(score)
+    place ??= 1 + this.classement.filter((row) => row.score > score).length
+    this.places.set(score, place)
+    return place
+  }
+
+  private list(noun: string, filters: Filters, ids: number[] | undefined): List | undefined {
+    const debutName = `debut_${noun}`
+    if (noun === 'classement') return this.listClassement(filters, debutName)
+    if (noun === 'environnements_virtuels') {
+      const rows = this.environnements.filter((row) => has(row.nom, filters.nom) && isSame(row.os, filters.os))
+      return { rows, debutName, isSearch: isText(filters.nom), toBody: (page) => page.map(environnementItem) }
+    }
+    if (noun === 'auteurs') {
+      const rows = this.auteurs
+        .filter((row) => has(row.nom, filters.nom) && isSame(row.statut, filters.statut))
+        .filter((row) => isSame(row.lang, filters.lang) && (!ids || ids.includes(row.id_auteur)))
+      const toBody = (page: Row[]) => Object.fromEntries(page.map((row, index) => [String(index), named(row)]))
+      return { rows, debutName, isSearch: isText(filters.nom), toBody }
+    }
+    const rows = this.challenges
+      .filter((row) => has(row.titre, filters.titre) && has(row.soustitre, filters.soustitre))
+      .filter((row) => isSame(row.lang, filters.lang) && isNumber(row.score, filters.score))
+      .filter((row) => isNumber(row.id_rubrique, filters.id_rubrique))
+      .filter((row) => !ids || (row.auteurs ?? []).some((id: number) => ids.includes(id)))
+    const isSearch = isText(filters.titre) || isText(filters.soustitre)
+    return { rows, debutName, isSearch, toBody: (page) => page.map((row) => this.challengeItem(row)) }
+  }
+
+  private listClassement(filters: Filters, debutName: string): List | undefined {
+    const rows = this.classement.map((row, index) => ({ row, index }))
+    const toBody = (page: { row: Row }[]) =>
+      page.map(({ row: { nom, score, id_auteur } }) => {
+        return { place: this.place(score), nom, score: String(score), id_auteur: String(id_auteur) }
+      })
+    if (filters.autour_de === undefined) return { rows, debutName, toBody }
+    const own = rows.findIndex(({ row }) => String(row.id_auteur) === filters.autour_de)
+    if (own < 0) return undefined
+    return { rows, debutName, toBody, debut: Math.max(0, own - Math.floor(Number(filters.limite ?? 100) / 2)) }
+  }
+
+  private page(url: URL, { rows, debutName, isSearch, debut: given, toBody }: List): Expected {
+    const limite = Number(url.searchParams.get('limite') ?? 100)
+    const debut = given ?? Number(url.searchParams.get(debutName) ?? 0)
+    const page = rows.slice(debut, debut + limite)
+    const last = Math.max(0, Math.floor((rows.length - 1) / limite) * limite)
+    const isTotalKnown = !isSearch || rows.length <= 1000
+    const links: Record<string, number> = { first: 0 }
+    if (debut > 0 && rows.length > 0) links.prev = debut >= rows.length ? last : Math.max(0, debut - limite)
+    if (debut + limite < rows.length) links.next = debut + limite
+    if (isTotalKnown) links.last = last
+    return {
+      status: 200,
+      body: json(toBody ? toBody(page) : page),
+      total: isTotalKnown ? String(rows.length) : null,
+      debutName,
+      links,
+    }
+  }
+
+  private detail(noun: string, id: number): unknown {
+    if (noun === 'challenges') return this.challenge(this.challengesById.get(id))
+    if (noun === 'auteurs') return this.auteur(this.auteursById.get(id))
+    return environnement(this.environnements.find((row) => row.id_environnement_virtuel === id))
+  }
+
+  private presentRubriques(): unknown {
+    return this.rubriques.map(({ id_rubrique, nom }) => {
+      return {
+        id_rubrique,
+        nom,
+        nb_challenges: this.challenges.filter((row) => row.id_rubrique === id_rubrique).length,
+      }
+    })
+  }
+
+  private challengeItem(row: Row): Row {
+    return {
+      id_challenge: row.id_challenge,
+      titre: row.titre,
+      soustitre: row.soustitre ?? '',
+      lang: row.lang ?? '',
+      score: row.score,
+      id_rubrique: row.id_rubrique,
+      rubrique: this.rubriques.find(({ id_rubrique }) => id_rubrique === row.id_rubrique).nom,
+      difficulte: row.difficulte ?? '',
+      id_trad: row.id_trad ?? null,
+      url_challenge: pageUrl(row),
+      date_publication: utc(row.date_publication),
+      nb_validations: this.validationsByChallenge.get(row.id_challenge)?.length ?? 0,
+    }
+  }
+
+  private challenge(row: Row): unknown {
+    if (!row) return undefined
+    const item = this.challengeItem(row)
+    const isTranslation = (other: Row) => other === row || (item.id_trad !== null && other.id_trad === item.id_trad)
+    const traductions = this.challenges.filter(isTranslation)
+    return {
+      titre: item.titre,
+      descriptif: row.descriptif ?? '',
+      score: item.score,
+      id_rubrique: item.id_rubrique,
+      id_challenge: item.id_challenge,
+      soustitre: item.soustitre,
+      rubrique: item.rubrique,
+      lang: item.lang,
+      difficulte: item.difficulte,
+      id_trad: item.id_trad,
+      traductions: traductions.map(({ id_challenge, lang }) => ({ id_challenge, lang: lang ?? '' })),
+      url_challenge: item.url_challenge,
+      date_publication: item.date_publication,
+      auteurs: this.auteurs.filter(({ id_auteur }) => (row.auteurs ?? []).includes(id_auteur)).map(named),
+      nb_validations: item.nb_validations,
+      premiere_validation: this.solvers(row.id_challenge)[0] ?? null,
+    }
+  }
+
+  private solvers(idChallenge: number): Row[] {
+    return (this.validationsByChallenge.get(idChallenge) ?? [])
+      .toSorted((a, b) => compare(a.date ?? LATEST, b.date ?? LATEST) || a.id_auteur - b.id_auteur)
+      .map(({ id_auteur, date }) => ({ ...named(this.auteursById.get(id_auteur)), date }))
+  }
+
+  private auteur(row: Row): unknown {
+    if (!row) return undefined
+    const validations = (this.validationsByAuteur.get(row.id_auteur) ?? [])
+      .toSorted((a, b) => compare(b.date ?? '', a.date ?? '') || a.id_challenge - b.id_challenge)
+      .map(({ id_challenge, date }) => {
+        const { titre, id_rubrique, score } = this.challengesById.get(id_challenge)
+        return { id_challenge, titre, id_rubrique, score, date }
+      })
+    return {
+      nom: row.nom,
+      score: row.score,
+      position: this.place(row.score),
+      challenges: this.challenges
+        .filter(({ auteurs = [] }) => auteurs.includes(row.id_auteur))
+        .map((written) => {
+          return { id_challenge: written.id_challenge, url_challenge: pageUrl(written), titre: written.titre }
+        }),
+      id_auteur: String(row.id_auteur),
+      statut: row.statut ?? '',
+      lang: row.lang ?? '',
+      nb_validations: validations.length,
+      validations,
+    }
+  }
+}
+
+const LATEST = '9999-99'
+
+function idsOf(parameters: URLSearchParams): number[] | undefined {
+  const sent = [...parameters].filter(([name, value]) => /^id_auteur(\[\d*\])?$/.test(name) && value !== '')
+  return sent.length === 0 ? undefined : sent.map(([, value]) => Number(value))
+}
+
+function groupBy<K>(rows: Row[], keyOf: (row: Row) => K): Map<K, Row[]> {
+  const groups = new Map<K, Row[]>()
+  for (const row of rows) groups.get(keyOf(row))?.push(row) ?? groups.set(keyOf(row), [row])
+  return groups
+}
+
+function named({ id_auteur, nom }: Row): Row {
+  return { id_auteur: String(id_auteur), nom }
+}
+
+function environnementItem({ id_environnement_virtuel, nom, os = '' }: Row): Row {
+  return { id_environnement_virtuel, nom, os }
+}
+
+function environnement(row: Row): unknown {
+  if (!row) return undefined
+  const { statut = '', lang = '', description_fr = '', description_en = '', time_to_root = null } = row
+  return { ...environnementItem(row), statut, lang, description_fr, description_en, time_to_root }
+}
+
+function pageUrl({ id_challenge, url_challenge = '' }: Row): string {
+  if (url_challenge.startsWith('http')) return url_challenge
+  return `http://127.0.0.1:8080/portail/${url_challenge.replace(/^\/+/, '') || `challenges/${id_challenge}`}`
+}
+
+function fold(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ς', 'σ')
+}
+
+function lowerAscii(text = ''): string {
+  return [...text].map((letter) => (/[A-Z]/.test(letter) ? letter.toLowerCase() : letter)).join('')
+}
+
+function has(text = '', needle = ''): boolean {
+  return fold(text).includes(fold(needle))
+}
+
+function isText(needle = ''): boolean {
+  return fold(needle) !== ''
+}
+
+function isSame(text = '', wanted = ''): boolean {
+  return wanted === '' || lowerAscii(text) === lowerAscii(wanted)
+}
+
+function isNumber(value: number, wanted = ''): boolean {
+  return wanted === '' || value === Number(wanted)
+}
+
+/** An instant of a dump as the wire has it. */
+function utc(date: string | null | undefined): string | null {
+  return date ? `${new Date(date).toISOString().slice(0, 19)}Z` : null
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function json(value: unknown): string {
+  return JSON.stringify(value).replace(/[^\0-~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

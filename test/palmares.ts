@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+
+const MAIN = join(import.meta.dirname, '..', 'dist', 'main.js')
+
+export interface Run {
+  status: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface RunOptions {
+  /** The folder that it runs in. */
+  cwd: string
+  /** Variables beside those of this process, which lends none of its PALMARES_ ones. */
+  env?: Record<string, string>
+  input?: string
+  /** Runs it as another user. */
+  uid?: number
+}
+
+/** Runs the built program to its end. */
+export async function palmares(args: readonly string[], options: RunOptions): Promise<Run> {
+  const child = start(args, options)
+  const run: Run = { status: null, stdout: '', stderr: '' }
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => (run.stdout += text))
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (run.stderr += text))
+  // Whoever refuses its arguments does not read its input.
+  child.stdin!.on('error', () => undefined).end(options.input ?? '')
+  await new Promise((resolve) => child.on('close', resolve))
+  return { ...run, status: child.exitCode }
+}
+
+export interface Running {
+  url: string
+  /** What it has written, standard output and standard error in one. */
+  output(): string
+  stdout(): string
+  /** Asks it to stop and gives its exit status. */
+  stop(): Promise<number | null>
+}
+
+/** Starts `serve` or `demo` on a free port and waits until it answers. */
+export async function startPalmares(args: readonly string[], options: RunOptions): Promise<Running> {
+  const port = await freePort()
+  const child = start([...args, '--port', String(port)], options)
+  let output = ''
+  let stdout = ''
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  const closed = new Promise<number | null>((resolve) => child.on('close', () => resolve(child.exitCode)))
+  await new Promise<void>((resolve, reject) => {
+    for (const stream of [child.stdout!, child.stderr!]) {
+      stream.on('data', (text: Buffer) => {
+        output += text
+        if (/listening|serves its demo portal/.test(output)) resolve()
+      })
+    }
+    void closed.then((status) => reject(new Error(`it ended with ${status}: ${output}`)))
+  })
+  return {
+    url: `http://127.0.0.1:${port}`,
+    output: () => output,
+    stdout: () => stdout,
+    stop() {
+      child.kill('SIGTERM')
+      return closed
+    },
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+function start(args: readonly string[], { cwd, env, uid }: RunOptions): ChildProcess {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('PALMARES_'))
+  return spawn(process.execPath, [MAIN, ...args], {
+    cwd,
+    env: { ...Object.fromEntries(own), ...env },
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  })
+}

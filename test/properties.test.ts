@@ -1,0 +1,266 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expectAsModel, walkAsModel } from './compare.js'
+import { anyPortal, randomPortal } from './fixtures.js'
+import { type DumpLine, engines, importInto, startServer, type TestServer } from './harness.js'
+import { Model } from './model.js'
+
+const LISTS = ['/challenges', '/auteurs', '/classement', '/environnements_virtuels'] as const
+
+describe.each(engines)('any portal on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer([{ type: 'auteur', id_auteur: 1, nom: 'alice' }], { engine })
+  })
+  afterAll(() => server.close())
+
+  /** The server then holds these lines alone. */
+  async function hold(lines: DumpLine[]): Promise<Model> {
+    await importInto(server.store, lines, { replace: true })
+    return new Model(lines)
+  }
+
+  test('every page of every list is what its rows say, whatever the page size, and next leads through all', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 50 }), async (lines, limite) => {
+        const model = await hold(lines)
+        for (const list of LISTS) await walkAsModel(server, model, `${list}?limite=${limite}`)
+        await expectAsModel(server, model, '/rubriques')
+      }),
+      { numRuns: 15 },
+    )
+  })
+
+  test('any row, inside or past the end, starts a page as the model has it', async () => {
+    const anyPage = fc.tuple(fc.constantFrom(...LISTS), fc.nat(120), fc.integer({ min: 1, max: 500 }))
+    await fc.assert(
+      fc.asyncProperty(anyPortal, fc.array(anyPage, { minLength: 5, maxLength: 10 }), async (lines, pages) => {
+        const model = await hold(lines)
+        for (const [list, debut, limite] of pages) {
+          await expectAsModel(server, model, `${list}?debut_${list.slice(1)}=${debut}&limite=${limite}`)
+        }
+      }),
+      { numRuns: 15 },
+    )
+  })
+
+  test('every detail and every list of solvers is what the records say', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 20 }), async (lines, limite) => {
+        const model = await hold(lines)
+        for (const { id_auteur } of model.auteurs) await expectAsModel(server, model, `/auteurs/${id_auteur}`)
+        for (const { id_challenge } of model.challenges) {
+          await expectAsModel(server, model, `/challenges/${id_challenge}`)
+          await walkAsModel(server, model, `/challenges/${id_challenge}/validations?limite=${limite}`)
+        }
+        for (const { id_environnement_virtuel } of model.environnements) {
+          await expectAsModel(server, model, `/environnements_virtuels/${id_environnement_virtuel}`)
+        }
+      }),
+      { numRuns: 8 },
+    )
+  })
+
+  test('a place is the same on every page, around every author and as position', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 30 }), async (lines, limite) => {
+        const model = await hold(lines)
+        const places = new Map<string, Set<number>>()
+        const note = (id: string, place: number) => places.set(id, (places.get(id) ?? new Set()).add(place))
+        for (const { id_auteur } of model.classement.slice(0, 40)) {
+          const target = `/classement?autour_de=${id_auteur}&limite=${limite}`
+          await expectAsModel(server, model, target)
+          for (const row of await server.json<Ranked[]>(target)) note(row.id_auteur, row.place)
+          const { position } = await server.json<{ position: number }>(`/auteurs/${id_auteur}`)
+          note(String(id_auteur), position)
+        }
+        for (const row of await server.json<Ranked[]>('/classement?limite=500')) note(row.id_auteur, row.place)
+        expect([...places].filter(([, found]) => found.size !== 1)).toEqual([])
+      }),
+      { numRuns: 8 },
+    )
+  })
+
+  test('a search finds what contains the needle after folding, no more and no less', async () => {
+    const anyNeedle = fc.record({ row: fc.nat(), from: fc.nat(8), length: fc.integer({ min: 1, max: 5 }), as: anyForm })
+    await fc.assert(
+      fc.asyncProperty(anyPortal, fc.array(anyNeedle, { minLength: 10, maxLength: 20 }), async (lines, needles) => {
+        const model = await hold(lines)
+        for (const { row, from, length, as } of needles) {
+          for (const [target, rows, name] of textFilters(model)) {
+            if (rows.length === 0) continue
+            const needle = as([...(rows[row % rows.length][name] ?? '')].slice(from, from + length).join(''))
+            await walkAsModel(server, model, `${target}${encodeURIComponent(needle)}&limite=40`)
+          }
+        }
+      }),
+      { numRuns: 10 },
+    )
+  })
+
+  test('a search for any text at all is answered', async () => {
+    const model = await hold(randomPortal({ seed: 4, auteurs: 200, challenges: 60, validations: 0, scores: 3 }))
+    const anyText = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((text) => !text.includes('\0'))
+    await fc.assert(
+      fc.asyncProperty(anyText, async (needle) => {
+        if ([...needle].length > 100) return
+        for (const [target] of textFilters(model))
+          await expectAsModel(server, model, target + encodeURIComponent(needle))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('ids and scores as large as they may be are exact', async () => {
+    const [max, rubrique] = [Number.MAX_SAFE_INTEGER, { type: 'rubrique', id_rubrique: 1, nom: 'r' }]
+    const lines: DumpLine[] = [rubrique, { type: 'auteur', id_auteur: 1, nom: 'a', score: 1_000_000_000_000 }]
+    for (let back = 0; back < 40; back++) {
+      const [id_auteur, id_challenge] = [max - 2 * back, max - back]
+      lines.push({ type: 'auteur', id_auteur, nom: `n${back}` })
+      lines.push({
+        type: 'challenge',
+        id_challenge,
+        id_rubrique: 1,
+        titre: 't',
+        score: 1e12 - back,
+        auteurs: [id_auteur],
+      })
+      for (let solved = 0; solved <= back; solved++) {
+        lines.push({ type: 'validation', id_auteur, id_challenge: max - solved, date: '9999-12-31T23:59:59Z' })
+      }
+    }
+    const model = await hold(lines)
+    for (const list of LISTS) await walkAsModel(server, model, `${list}?limite=7`)
+    for (const { id_auteur } of model.auteurs) {
+      await expectAsModel(server, model, `/auteurs/${id_auteur}`)
+      await expectAsModel(server, model, `/classement?autour_de=${id_auteur}&limite=2`)
+      await expectAsModel(server, model, `/challenges?id_auteur[]=${id_auteur}`)
+    }
+    await walkAsModel(server, model, `/challenges/${max}/validations?limite=7`)
+  })
+
+  test('while the data changes, every answer is of one version, and no later one is of an older', async () => {
+    const shape = { auteurs: 300, challenges: 60, validations: 2_000, scores: 9 }
+    const versions = [1, 2, 3, 4].map((seed) => randomPortal({ seed, ...shape }))
+    const models = versions.map((lines) => new Model(lines))
+    await hold(versions[0] as DumpLine[])
+    const targets = ['/classement', '/auteurs/1', '/challenges?limite=500', '/auteurs?nom=e', '/rubriques']
+    let isDone = false
+    const reading = targets.map(async (target) => {
+      const bodies = models.map((model) => model.answer(target).body)
+      const seen: number[] = []
+      while (!isDone || seen.length === 0) seen.push(bodies.indexOf(await (await server.get(target)).text()))
+      expect([target, seen]).toEqual([target, seen.toSorted((a, b) => a - b)])
+      expect(seen).not.toContain(-1)
+    })
+    for (const lines of versions.slice(1)) await importInto(server.store, lines, { replace: true })
+    isDone = true
+    await Promise.all(reading)
+    for (const target of targets) await expectAsModel(server, models[3] as Model, target)
+  })
+
+  test('any filters together keep what satisfies each of them', async () => {
+    const filter = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
+    const anyFilters = fc.record({
+      titre: filter(fc.constantFrom('a', 'E', 'o', 'ss')),
+      lang: filter(fc.constantFrom('fr', 'EN', 'zh-hant')),
+      score: filter(fc.constantFrom(0, 5, 10)),
+      id_rubrique: filter(fc.integer({ min: 0, max: 4 })),
+      'id_auteur[]': filter(fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 20 })),
+      nom: filter(fc.constantFrom('i', 'A', 'no')),
+      statut: filter(fc.constantFrom('6forum', '5POUBELLE', '1comite')),
+      limite: filter(fc.integer({ min: 1, max: 12 })),
+    })
+    await fc.assert(
+      fc.asyncProperty(anyPortal, fc.array(anyFilters, { minLength: 5, maxLength: 10 }), async (lines, all) => {
+        const model = await hold(lines)
+        for (const filters of all) {
+          const query = new URLSearchParams()
+          for (const [name, value] of Object.entries(filters)) {
+            for (const one of [value ?? []].flat()) query.append(name, String(one))
+          }
+          await walkAsModel(server, model, `/challenges?${query}`)
+          await walkAsModel(server, model, `/auteurs?${query}`)
+        }
+      }),
+      { numRuns: 10 },
+    )
+  })
+})
+
+describe.each(engines)('a large portal on %s', (engine) => {
+  const lines = randomPortal({ seed: 7, auteurs: 40_000, challenges: 30, validations: 20_000, scores: 900 })
+  const model = new Model(lines)
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(lines, { engine })
+  })
+  afterAll(() => server.close())
+
+  test('a page of the ranking is right at any depth', async () => {
+    const rows = model.classement.length
+    const near = [0, 1, 31, 32, 33, 1023, 1024, 1025, 32_767, 32_768, 32_769, rows - 1, rows, rows + 1]
+    for (const debut of near) await expectAsModel(server, model, `/classement?debut_classement=${debut}&limite=3`)
+    await fc.assert(
+      fc.asyncProperty(fc.nat(rows), async (debut) => {
+        await expectAsModel(server, model, `/classement?debut_classement=${debut}&limite=40`)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('the place of anyone is the same in the ranking and as position', async () => {
+    const anyAuteur = fc.constantFrom(...model.auteurs.map(({ id_auteur }) => id_auteur as number))
+    await fc.assert(
+      fc.asyncProperty(anyAuteur, async (id) => {
+        await expectAsModel(server, model, `/classement?autour_de=${id}&limite=5`)
+        await expectAsModel(server, model, `/auteurs/${id}`)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('a page of authors is right at any depth', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(model.auteurs.length), async (debut) => {
+        await expectAsModel(server, model, `/auteurs?debut_auteurs=${debut}&limite=20`)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('a search is right at any depth, short or long, its total told up to 1,000 only', async () => {
+    const needles = ['e', 'ae', 'aei', 'no', 'n', '%', '日', '_"', '日本', 'sss', '😀', 'introuvable']
+    for (const needle of needles) {
+      for (const debut of [0, 990, 1_000, 5_000, 39_000]) {
+        const target = `/auteurs?nom=${encodeURIComponent(needle)}&debut_auteurs=${debut}&limite=20`
+        await expectAsModel(server, model, target)
+      }
+    }
+  })
+})
+
+interface Ranked {
+  id_auteur: string
+  place: number
+}
+
+/** What a client may make of a name before it searches for it. */
+const anyForm = fc.constantFrom(
+  (text: string) => text,
+  (text: string) => text.toUpperCase(),
+  (text: string) => text.toLowerCase(),
+  (text: string) => text.normalize('NFD'),
+  (text: string) => text.normalize('NFKC'),
+  (text: string) => [...text].reverse().join(''),
+)
+
+/** Each list with a text filter, what it searches, and the field. */
+function textFilters(model: Model): [target: string, rows: Model['auteurs'], name: string][] {
+  return [
+    ['/auteurs?nom=', model.auteurs, 'nom'],
+    ['/challenges?titre=', model.challenges, 'titre'],
+    ['/challenges?soustitre=', model.challenges, 'soustitre'],
+    ['/environnements_virtuels?nom=', model.environnements, 'nom'],
+  ]
+}

@@ -1,0 +1,101 @@
+import { connect } from 'node:net'
+import { expect } from 'vitest'
+import { catalogue, type ErrorCode } from '../src/errors.js'
+import { ACCOUNT, type DumpLine, type TestServer } from './harness.js'
+
+/** A portal that has an author for each of two accounts, and one challenge. */
+export const petitPortail: readonly DumpLine[] = [
+  { type: 'rubrique', id_rubrique: 1, nom: 'Réseau' },
+  { type: 'auteur', id_auteur: 1, nom: 'alice', score: 10 },
+  { type: 'auteur', id_auteur: 2, nom: 'bob', score: 5 },
+  { type: 'challenge', id_challenge: 1, id_rubrique: 1, titre: 'Un', score: 5 },
+]
+
+export const BOB = { login: 'bob', password: 'staple battery horse', idAuteur: 2 }
+
+/** Signs in by POST JSON. */
+export function postLogin(
+  server: Pick<TestServer, 'anonymous'>,
+  body: unknown = { login: ACCOUNT.login, password: ACCOUNT.password },
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return server.anonymous('/login', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+}
+
+/** A new session of an account, as a Cookie header has it. */
+export async function sessionOf(server: TestServer, account: { login: string; password: string } = ACCOUNT) {
+  const response = await postLogin(server, { login: account.login, password: account.password })
+  expect(response.status).toBe(200)
+  const { service_session } = (await response.json()) as { service_session: string }
+  return `service_session=${service_session}`
+}
+
+export interface ProblemBody {
+  type: string
+  title: string
+  status: number
+  detail: string
+  code: ErrorCode
+  request_id: string
+  errors?: { parameter: string; message: string }[]
+}
+
+/** The body of an answer that must be the problem of a code, held to everything that each problem promises. */
+export async function problemOf(
+  response: Pick<Response, 'status' | 'headers' | 'text'>,
+  code: ErrorCode,
+): Promise<ProblemBody> {
+  const text = await response.text()
+  const { status, title } = catalogue[code]
+  expect([response.status, text]).toEqual([status, expect.stringContaining(`"code":"${code}"`)])
+  const body = JSON.parse(text) as ProblemBody
+  const keys = ['type', 'title', 'status', 'detail', 'code', 'request_id']
+  expect(Object.keys(body)).toEqual(status === 400 ? [...keys, 'errors'] : keys)
+  expect(body).toMatchObject({ type: `urn:palmares:problem:${code}`, title, status })
+  expect(text).toBe(JSON.stringify(body))
+  expect(text).toMatch(/^[\x20-\x7e]*$/)
+  expect(response.headers.get('content-type')).toBe('application/problem+json')
+  expect(response.headers.get('x-request-id')).toBe(body.request_id)
+  expect(response.headers.get('api-version')).toBe('1')
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(response.headers.has('location')).toBe(false)
+  expect(response.headers.has('www-authenticate')).toBe(status === 401)
+  expect(response.headers.has('retry-after')).toBe(status === 429 || status === 503)
+  expect(response.headers.has('allow')).toBe(status === 405)
+  if (status === 400) expect(body.errors?.length).toBeGreaterThan(0)
+  return body
+}
+
+/** Writes bytes to the server as they are and reads what comes until it closes the connection. */
+export function exchange(url: string, ...parts: (string | Buffer)[]): Promise<string> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const socket = connect(Number(port), hostname)
+    socket.setEncoding('latin1')
+    socket.on('data', (chunk) => {
+      text += chunk
+    })
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (text === '' || !['ECONNRESET', 'EPIPE'].includes(error.code ?? '')) reject(error)
+    })
+    socket.on('close', () => resolve(text))
+    for (const part of parts) socket.write(part)
+  })
+}
+
+/** The first answer in what `exchange` read. */
+export function parseAnswer(text: string): Response {
+  const [head = '', ...rest] = text.split('\r\n\r\n')
+  const [statusLine = '', ...fields] = head.split('\r\n')
+  const match = /^HTTP\/1\.1 (\d{3}) /.exec(statusLine)
+  if (!match) throw new Error(`no answer: ${JSON.stringify(text.slice(0, 200))}`)
+  const headers = new Headers(fields.map((field) => field.split(/: ?(.*)/s).slice(0, 2) as [string, string]))
+  const status = Number(match[1])
+  return new Response(status === 204 || status === 304 ? null : rest.join('\r\n\r\n'), { status, headers })
+}
