@@ -19,7 +19,7 @@ export interface Portal {
   exportLinesPerSecond: number
 }
 
-export const MAIN = new URL('../dist/main.js', import.meta.url).pathname
+const MAIN = new URL('../dist/main.js', import.meta.url).pathname
 
 const LOGIN = 'bench'
 const PASSWORD = 'not a secret, for the bench alone'
@@ -53,12 +53,12 @@ export async function makePortal(
 }
 
 /** Serves a portal with every guard on: credentials, limits that never bite, metrics, the log at `warn`. */
-export async function servePortal({ database }: Portal, nodeOptions: string[] = []): Promise<Started> {
+export async function servePortal({ database }: Portal): Promise<Started> {
   const port = await freePort()
   const metricsPort = await freePort()
   const options = ['--database', database, '--port', String(port), '--metrics-port', String(metricsPort)]
   const limits = ['--rate-limit', QUOTA, '--address-rate-limit', QUOTA, '--log-level', 'warn']
-  return startServer([...nodeOptions, MAIN, 'serve', ...options, ...limits], port, '/health/ready')
+  return startServer([MAIN, 'serve', ...options, ...limits], port, '/health/ready')
 }
 
 async function exportTo(file: string, database: string, seconds: number): Promise<void> {

@@ -80,7 +80,7 @@ export const catalogue = {
   headers_too_large: {
     status: 431,
     title: 'Headers too large',
-    detail: 'The address and the headers pass 16 KiB together.',
+    detail: 'The address and the headers are larger together than this server takes.',
   },
   internal_error: {
     status: 500,

@@ -206,21 +206,7 @@ describe.each(engines)('caching on %s', (engine) => {
     })
 
     test('is made of no malformed Host: that is 400', async () => {
-      const malformed = [
-        'a b',
-        'a/b',
-        'user@a',
-        'a"b',
-        '<a>',
-        'a:b',
-        'a:999999',
-        '[::1',
-        'a,b',
-        'a?b',
-        'a#b',
-        'a%b',
-        '',
-      ]
+      const malformed = ['a b', 'a/b', 'user@a', 'a"b', '<a>', 'a:b', 'a:999999', '[::1', 'a,b', 'a?b', 'a#b', 'a%b']
       for (const host of malformed) {
         expect([host, (await getWithHost(server, '/auteurs', { host })).status]).toEqual([host, 400])
       }

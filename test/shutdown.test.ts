@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openStore } from '../src/store/open.js'
 import { ACCOUNT, addAccount, importInto, makeFolder } from './harness.js'
 import { parseAnswer, petitPortail, postLogin, problemOf } from './wire.js'
@@ -58,13 +58,13 @@ describe('the built program', () => {
         `POST /login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
           'Expect: 100-continue\r\n\r\n',
       )
-      await until(running, '100 Continue')
+      await until(running, '100 Continue\r\n\r\n')
       const ended = [idle, silent].map((socket) => once(socket, 'close'))
       child.kill(signal)
       await Promise.all(ended)
-      await expect(open(url)).rejects.toThrow('ECONNREFUSED')
+      await vi.waitFor(() => expect(open(url)).rejects.toThrow('ECONNREFUSED'))
       running.write(body)
-      const answer = parseAnswer((await until(running, '"service_session"')).replace(/^.*?\r\n\r\n/s, ''))
+      const answer = parseAnswer(await until(running, '"service_session"'))
       expect(answer.status).toBe(200)
       expect(await exit).toEqual([0, null])
       expect(log.filter(({ level }) => Number(level) >= 50)).toEqual([])
@@ -114,7 +114,7 @@ describe('the built program', () => {
 function open(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ''), () => resolve(socket))
+    const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ''), () => resolve(socket.resume()))
     socket.once('error', reject)
   })
 }

@@ -1,5 +1,13 @@
-import { type ActionAnswer, type Principal, SCOPES, type Scope, type ServeAction } from '../contract.js'
-import { Problem } from '../errors.js'
+import {
+  type ActionAnswer,
+  DEFAULT_BOUNDS,
+  ParameterError,
+  type Principal,
+  SCOPES,
+  type Scope,
+  type ServeAction,
+} from '../contract.js'
+import { type FieldError, Problem } from '../errors.js'
 import { formatInstant, nowSeconds, parseInstant } from '../instant.js'
 import type { Store } from '../store/store.js'
 import { countCodePoints } from '../text.js'
@@ -72,14 +80,21 @@ function sessionCookie(token: string, maxAgeSeconds: number, secure: boolean): s
 }
 
 function readLogin(given: Record<string, unknown>): { name: string; password: string } {
-  const { login, password } = given
-  const errors = Object.entries({ login, password })
-    .filter(([, value]) => typeof value !== 'string' || value === '' || value.length > 4_096 || value.includes('\0'))
-    .map(([parameter]) => ({ parameter, message: 'takes a text that is not empty' }))
-  if (errors.length > 0) {
-    throw new Problem('invalid_parameter', { detail: 'Give login and password, both as text.', errors })
+  const errors: FieldError[] = []
+  const read = (parameter: 'login' | 'password') => {
+    const value = given[parameter]
+    try {
+      if (typeof value !== 'string' || value === '') throw new ParameterError('takes a text that is not empty')
+      return contract.loginParameters[parameter].parse(value, DEFAULT_BOUNDS)
+    } catch (error) {
+      if (!(error instanceof ParameterError)) throw error
+      errors.push({ parameter, message: error.message })
+      return ''
+    }
   }
-  return { name: login as string, password: password as string }
+  const found = { name: read('login'), password: read('password') }
+  if (errors.length === 0) return found
+  throw new Problem('invalid_parameter', { detail: 'Give login and password, both as text.', errors })
 }
 
 function readKeyRequest(body: Record<string, unknown>) {

@@ -70,13 +70,17 @@ export function createHttpServer(settings: HttpSettings, metrics: Metrics, origi
   addMethods(app)
   addParsers(app)
   answerOddRequests(app, nextId)
+  const closeIdle = closeIdleOnStop(app)
   for (const field of ['principal', 'budget', 'versions', 'problem', 'startedAt'] as const)
     app.decorateRequest(field, undefined as never)
 
   const begin = (request: FastifyRequest, reply: FastifyReply) => {
     request.startedAt = performance.now()
     metrics.requestStarted()
-    reply.raw.once('close', () => finish(request, reply, metrics))
+    reply.raw.once('close', () => {
+      finish(request, reply, metrics)
+      closeIdle()
+    })
     reply.header('x-request-id', request.id).header('api-version', '1').header('x-content-type-options', 'nosniff')
   }
   app.addHook('onRequest', (request, reply, done) => {
@@ -133,6 +137,27 @@ function answerOddRequests(app: FastifyInstance, nextId: () => string): void {
     answerClientError(new Error('CONNECT is not served'), socket, nextId())
     socket.destroySoon()
   })
+}
+
+/**
+ * A stop closes what is idle, but to Node neither a connection that never sent a byte is, nor one whose request ends
+ * later: it would wait for both to the end of its patience. Returns what is to be called after each answer.
+ */
+function closeIdleOnStop(app: FastifyInstance): () => void {
+  const sockets = new Set<Socket>()
+  let isStopping = false
+  app.server.on('connection', (socket: Socket) => {
+    if (isStopping) return socket.destroy()
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  app.addHook('preClose', async () => {
+    isStopping = true
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+  })
+  return () => {
+    if (isStopping) app.server.closeIdleConnections()
+  }
 }
 
 /** Every method that the parser knows reaches a route, so that each wrong one is told apart from a wrong path. */

@@ -1,3 +1,4 @@
+import { nowSeconds } from '../instant.js'
 import type { Db } from '../store/store.js'
 import { type RecordKind, recordKinds } from './records.js'
 import { type Faults, lotOf } from './stage.js'
@@ -98,8 +99,9 @@ async function mergeAuthorships(db: Db): Promise<number> {
 /** A session outlives neither its account's password nor its account. */
 async function endSessions(db: Db): Promise<void> {
   await db.exec(
-    `delete from sessions where id_compte in (select c.id_compte from comptes c join ${lotOf('comptes')} l on l.login = c.login
-     where l.supprime = 0 and (l.mot_de_passe <> c.mot_de_passe or l.id_auteur <> c.id_auteur or l.desactive = 1))`,
+    `update sessions set revocation = ? where revocation is null and id_compte in (
+     select c.id_compte from comptes c join ${lotOf('comptes')} l on l.login = c.login where l.supprime = 0 and (l.mot_de_passe <> c.mot_de_passe or l.id_auteur <> c.id_auteur or l.desactive = 1))`,
+    nowSeconds(),
   )
 }
 

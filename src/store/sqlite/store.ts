@@ -54,7 +54,10 @@ export class SqliteStore implements Store {
   }
 
   async write<T>(change: Change, work: (db: Db) => Promise<T>): Promise<T> {
-    return this.writing.run(() => this.transaction(async () => ({ value: await work(this.writer), change })))
+    const deadline = Date.now() + WRITER_PATIENCE_MILLISECONDS
+    return this.writing.run(() =>
+      transaction(this.writer, async () => ({ value: await work(this.writer), change }), deadline),
+    )
   }
 
   async bulk<T extends { change: Change }>(
@@ -67,10 +70,10 @@ export class SqliteStore implements Store {
       connection.change('begin')
       await stage(connection)
       connection.change('commit')
-      const result = await this.transaction(async () => {
+      const result = await transaction(connection, async () => {
         const value = await merge(connection)
         return { value, change: value.change }
-      }, connection)
+      })
       connection.value('pragma wal_checkpoint(truncate)')
       return result
     } finally {
@@ -133,22 +136,24 @@ export class SqliteStore implements Store {
     await this.readers.close()
     this.watcher.close()
   }
+}
 
-  private async transaction<T>(
-    work: () => Promise<{ value: T; change: Change }>,
-    connection: Connection = this.writer,
-  ): Promise<T> {
-    await beginImmediate(connection)
-    try {
-      const { value, change } = await work()
-      if (change.donnees) connection.change('update etat set version_donnees = version_donnees + 1')
-      if (change.comptes) connection.change('update etat set version_comptes = version_comptes + 1')
-      connection.change('commit')
-      return value
-    } catch (error) {
-      connection.script('rollback')
-      throw error
-    }
+/** Runs a work in a transaction, with its change of versions; waits for the lock until the deadline. */
+async function transaction<T>(
+  connection: Connection,
+  work: () => Promise<{ value: T; change: Change }>,
+  deadline = Date.now() + WRITER_PATIENCE_MILLISECONDS,
+): Promise<T> {
+  await beginImmediate(connection, deadline)
+  try {
+    const { value, change } = await work()
+    if (change.donnees) connection.change('update etat set version_donnees = version_donnees + 1')
+    if (change.comptes) connection.change('update etat set version_comptes = version_comptes + 1')
+    connection.change('commit')
+    return value
+  } catch (error) {
+    connection.script('rollback')
+    throw error
   }
 }
 
@@ -180,15 +185,17 @@ function openWriter(path: string): Connection {
   return writer
 }
 
-/** Takes the write lock, or throws `StoreError` `busy` after 5 s. */
-export async function beginImmediate(connection: Connection): Promise<void> {
-  const deadline = Date.now() + WRITER_PATIENCE_MILLISECONDS
+/** Takes the write lock, trying until the deadline and once at least, or throws `StoreError` `busy`. */
+export async function beginImmediate(
+  connection: Connection,
+  deadline = Date.now() + WRITER_PATIENCE_MILLISECONDS,
+): Promise<void> {
   for (;;) {
     try {
       connection.change('begin immediate')
       return
     } catch (error) {
-      if (!(error instanceof StoreError) || error.fault !== 'busy' || Date.now() > deadline) throw error
+      if (!(error instanceof StoreError) || error.fault !== 'busy' || Date.now() >= deadline) throw error
       await sleep(WRITER_RETRY_MILLISECONDS)
     }
   }

@@ -1,0 +1,191 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeStore } from '../../test/harness.js'
+import { countAll, leafOf, rebuild, seek, verifyOrder } from './counted.js'
+import type { Db, Store } from './store.js'
+
+type Entry = [cle: number, id: number]
+
+let store: Store
+let close: () => Promise<void>
+
+beforeAll(async () => {
+  const made = await makeStore()
+  store = made.store
+  close = made.close
+  await store.write({}, (db) => db.exec('create temporary table essai (cle integer not null, id integer not null)'))
+})
+
+afterAll(() => close())
+
+describe('a counted order built from entries', () => {
+  test('finds every row and counts before every key as a sorted array does, whatever the ties', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyEntries(), fc.array(anyEntry(), { maxLength: 5 }), async (entries, strangers) => {
+        await withOrder(entries, async (db, sorted) => {
+          expect(await countAll(db, 'essai')).toBe(sorted.length)
+          for (let row = 0; row < sorted.length; row++) await expectRow(db, sorted, row)
+          await expectNoRow(db, sorted.length)
+          for (const key of [...sorted, ...strangers]) await expectLeaf(db, sorted, key)
+          expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual([])
+        })
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test.each([0, 1, 2, 31, 32, 33, 63, 64, 65, 1_023, 1_024, 1_025, 32_767, 32_768, 32_769])(
+    'is right at its edges with %i entries',
+    async (size) => {
+      const score = (i: number) => -Math.floor(i / 100)
+      await withOrder(
+        Array.from({ length: size }, (_, i): Entry => [score(i), i + 1]),
+        async (db, sorted) => {
+          expect(await countAll(db, 'essai')).toBe(size)
+          const rows = [0, 1, 31, 32, 33, 1_023, 1_024, 1_025, 32_767, 32_768, size >> 1, size - 1]
+          for (const row of rows.filter((row) => row >= 0 && row < size)) {
+            await expectRow(db, sorted, row)
+            await expectLeaf(db, sorted, sorted[row]!)
+          }
+          for (const row of [size, size + 1, Number.MAX_SAFE_INTEGER]) await expectNoRow(db, row)
+          const { MIN_SAFE_INTEGER, MAX_SAFE_INTEGER } = Number
+          for (const key of [
+            [MIN_SAFE_INTEGER, 1],
+            [0, 0],
+            [1, 0],
+            [MAX_SAFE_INTEGER, 1],
+          ] as Entry[]) {
+            await expectLeaf(db, sorted, key)
+          }
+          expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual([])
+        },
+      )
+    },
+  )
+
+  test('replaces what was built before, and leaves orders of other names alone', async () => {
+    await withOrder([[1, 1]], async (db) => {
+      await rebuild(db, 'autre', "select 'autre' as arbre, cle, id from temp.essai")
+      await rebuild(db, 'essai', 'select null as arbre, 0 as cle, 0 as id where false')
+      expect([await countAll(db, 'essai'), await countAll(db, 'autre')]).toEqual([0, 1])
+    })
+  })
+
+  test('may be one of many that are built and verified together', async () => {
+    const many = "select 'essai/' || (id % 7) as arbre, cle, id from temp.essai"
+    const entries = Array.from({ length: 500 }, (_, i): Entry => [i % 11, i])
+    await withOrder(entries, async (db) => {
+      await rebuild(db, 'essai/%', many)
+      const counts = await Promise.all([0, 1, 2, 3, 4, 5, 6].map((n) => countAll(db, `essai/${n}`)))
+      expect(counts).toEqual([0, 1, 2, 3, 4, 5, 6].map((n) => entries.filter(([, id]) => id % 7 === n).length))
+      expect(await verifyOrder(db, 'essai/%', many)).toEqual([])
+      await db.exec("update noeuds set nb = nb - 1 where arbre = 'essai/3' and niveau = 0")
+      expect(await verifyOrder(db, 'essai/%', many)).toEqual(['the order essai/3'])
+    })
+  })
+})
+
+describe('verifyOrder names an order', () => {
+  test('any of whose nodes counts one more or one less, or is gone', async () => {
+    const damage = fc.constantFrom('nb = nb + 1', 'nb = nb - 1', 'nb = nb + 32', undefined)
+    await fc.assert(
+      fc.asyncProperty(anyEntries(1), fc.nat(), damage, async (entries, pick, change) => {
+        await withOrder(entries, async (db) => {
+          const nodes = await db.select<{ niveau: number; cle: number; id: number }>(
+            "select niveau, cle, id from noeuds where arbre = 'essai' order by niveau, cle, id",
+          )
+          const { niveau, cle, id } = nodes[pick % nodes.length]!
+          const where = "where arbre = 'essai' and niveau = ? and cle = ? and id = ?"
+          await db.exec(
+            change ? `update noeuds set ${change} ${where}` : `delete from noeuds ${where}`,
+            niveau,
+            cle,
+            id,
+          )
+          expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
+        })
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test('whose entries are one more or one less than when it was built', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyEntries(1), fc.nat(), async (entries, pick) => {
+        await withOrder(entries, async (db) => {
+          const [cle, id] = entries[pick % entries.length]!
+          await db.exec('delete from temp.essai where cle = ? and id = ?', cle, id)
+          expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
+          await db.exec('insert into temp.essai values (?, ?), (?, ?)', cle, id, 1_000, 1)
+          expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
+        })
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('that counts what is not there at all', async () => {
+    await withOrder([], async (db) => {
+      await db.exec("insert into noeuds values ('essai', 0, 1, 1, 1)")
+      expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
+    })
+  })
+})
+
+const ENTRIES = "select 'essai' as arbre, cle, id from temp.essai"
+/** What a live leaf may hold at most. */
+const MAX_LEAF = 64
+
+/** Builds the order of some entries, and shows it with them in order; all in one transaction. */
+async function withOrder(entries: Entry[], work: (db: Db, sorted: Entry[]) => Promise<void>): Promise<void> {
+  await store.write({}, async (db) => {
+    await db.exec('delete from temp.essai')
+    await db.exec('delete from noeuds')
+    await db.load('temp.essai', ['cle', 'id'], entries)
+    await rebuild(db, 'essai', ENTRIES)
+    await work(db, [...entries].sort(compare))
+  })
+}
+
+async function expectRow(db: Db, sorted: Entry[], row: number): Promise<void> {
+  const { cle, id, reste } = (await seek(db, 'essai', row))!
+  expect(reste).toBeGreaterThanOrEqual(0)
+  expect(reste).toBeLessThan(MAX_LEAF)
+  expect([row, countBefore(sorted, [cle, id]) + reste]).toEqual([row, row])
+}
+
+async function expectNoRow(db: Db, row: number): Promise<void> {
+  expect(await seek(db, 'essai', row)).toBeUndefined()
+}
+
+async function expectLeaf(db: Db, sorted: Entry[], key: Entry): Promise<void> {
+  const leaf = await leafOf(db, 'essai', ...key)
+  expect(compare([leaf.cle, leaf.id], key)).toBeLessThanOrEqual(0)
+  expect([key, leaf.avant]).toEqual([key, countBefore(sorted, [leaf.cle, leaf.id])])
+  expect(countBefore(sorted, key) - leaf.avant).toBeLessThanOrEqual(MAX_LEAF)
+}
+
+/** How many entries of a sorted array come before a key, by halving. */
+function countBefore(sorted: Entry[], key: Entry): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (compare(sorted[middle]!, key) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function compare(a: Entry, b: Entry): number {
+  return a[0] - b[0] || a[1] - b[1]
+}
+
+function anyEntry(): fc.Arbitrary<Entry> {
+  const cle = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.integer({ min: -1_000_000_000_000, max: 999 }))
+  return fc.tuple(cle, fc.integer({ min: 1, max: 500 }))
+}
+
+function anyEntries(minLength = 0): fc.Arbitrary<Entry[]> {
+  const selector = ([cle, id]: Entry) => `${cle} ${id}`
+  return fc.uniqueArray(anyEntry(), { minLength, maxLength: 150, size: 'max', selector })
+}
