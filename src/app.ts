@@ -18,6 +18,7 @@ import { type Access, describe, type Operation } from './http/openapi.js'
 import { Origins } from './http/origin.js'
 import { etagOf, type ServeDeps, sendReady, serveActions, serveReads } from './http/serve.js'
 import { createHttpServer, type HttpSettings } from './http/server.js'
+import { TurnVersions } from './http/turn.js'
 import { rubriquesRoutes } from './rubriques/routes.js'
 import type { Store } from './store/store.js'
 
@@ -44,7 +45,8 @@ export interface AppDeps {
 /** The whole server: its scopes, and in each what it serves. */
 export function buildApp({ store, settings, metrics, log }: AppDeps): FastifyInstance {
   const origins = new Origins(settings.publicUrl, settings.corsOrigins)
-  const admission = new Admission(new Guard(store), store, settings)
+  const app = createHttpServer({ ...settings, log }, metrics, origins)
+  const admission = new Admission(new Guard(store), new TurnVersions(store, app.server), settings)
   const challengeUrl = challengeUrls(settings.portalUrl)
   const cache = new ResponseCache(settings.cacheBytes)
   const { bounds } = settings
@@ -52,8 +54,6 @@ export function buildApp({ store, settings, metrics, log }: AppDeps): FastifyIns
   const auth = { store, login: new Login(store, settings), allowGetLogin: settings.allowGetLogin }
   const operations: Operation[] = []
   const record = (access: Access) => (endpoint: Operation['endpoint']) => operations.push({ endpoint, access })
-
-  const app = createHttpServer({ ...settings, log }, metrics, origins)
 
   app.register(async (probes) => {
     healthRoutes(probes, store)

@@ -44,12 +44,18 @@ export class Guard {
     private readonly now: () => number = nowSeconds,
   ) {}
 
-  /** The principal of the first valid credential, or the reason why none is. */
-  async identify(presented: readonly Presented[], version: number): Promise<Principal | ErrorCode> {
+  /** The principal of the first valid credential, or the reason why none is; at once where the first is held. */
+  identify(presented: readonly Presented[], version: number): Principal | ErrorCode | Promise<Principal | ErrorCode> {
     if (version !== this.version) {
       this.held.clear()
       this.version = version
     }
+    const [first] = presented
+    if (!first) return 'credential_missing'
+    return this.findHeld(first.kind, digest(first.secret)) ?? this.search(presented)
+  }
+
+  private async search(presented: readonly Presented[]): Promise<Principal | ErrorCode> {
     let refusal: ErrorCode = 'credential_missing'
     for (const credential of presented) {
       const found = await this.check(credential)
@@ -59,12 +65,17 @@ export class Guard {
     return refusal
   }
 
+  private findHeld(kind: Principal['kind'], empreinte: string): Principal | undefined {
+    const held = this.held.get(empreinte)
+    if (held?.principal.kind !== kind || !isSameDigest(held.row.empreinte, empreinte)) return undefined
+    return this.stateOf(held.row) === 'valid' ? this.use(held) : undefined
+  }
+
   private async check({ kind, secret }: Presented): Promise<Principal | ErrorCode> {
     if (!(kind === 'session' ? isSessionToken(secret) : isApiKey(secret))) return 'credential_invalid'
     const empreinte = digest(secret)
-    const known = this.held.get(empreinte)
-    if (known && isSameDigest(known.row.empreinte, empreinte) && this.stateOf(known.row) === 'valid')
-      return this.use(known)
+    const known = this.findHeld(kind, empreinte)
+    if (known) return known
     const held = await this.load(kind, empreinte)
     if (!held || !isSameDigest(held.row.empreinte, empreinte)) return 'credential_invalid'
     const state = this.stateOf(held.row)

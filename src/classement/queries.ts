@@ -5,14 +5,16 @@ import { countAll, seek } from '../store/counted.js'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { RankedRow } from './contract.js'
-import { CLASSEMENT, rowOf, withPlaces } from './rank.js'
+import { CLASSEMENT, placesOf, rowOf } from './rank.js'
 
 /** One page of the ranking, from a zero-based row on. */
 export async function findClassement(db: Db, debut: number, limite = DEFAULT_PAGE_ROWS): Promise<Page<RankedRow>> {
   const total = await countAll(db, CLASSEMENT)
   const start = await seek(db, CLASSEMENT, debut)
   const rows = start ? await db.all(selectRanked, { ...start, limite }) : []
-  return { rows: await withPlaces(db, rows, debut), debut, limite, total, more: debut + limite < total }
+  const places = await placesOf(db, rows, debut)
+  const ranked = rows.map(({ id_auteur, nom, score }, i) => ({ id_auteur, nom, score, place: places[i] as number }))
+  return { rows: ranked, debut, limite, total, more: debut + limite < total }
 }
 
 /** The zero-based row that a page around an author starts at. Throws `resource_not_found` for one who holds no place. */

@@ -22,21 +22,17 @@ export async function rowOf(db: Db, score: number, idAuteur: number): Promise<nu
   return leaf.avant + Number(row?.nb)
 }
 
-/** Gives rows of the ranking, in its order from a zero-based row on, their places; only the first needs to be asked. */
-export async function withPlaces<R extends { score: number }>(
-  db: Db,
-  rows: R[],
-  debut: number,
-): Promise<(R & { place: number })[]> {
-  let place = 0
-  let score = Number.NaN
-  const placed: (R & { place: number })[] = []
-  for (const [index, row] of rows.entries()) {
-    if (row.score !== score) place = index === 0 ? await placeOf(db, row.score) : debut + index + 1
+/** The places of rows of the ranking, in its order from a zero-based row on; only the first needs to be asked for. */
+export async function placesOf(db: Db, rows: readonly { score: number }[], debut: number): Promise<number[]> {
+  const [first] = rows
+  if (!first) return []
+  let place = await placeOf(db, first.score)
+  let { score } = first
+  return rows.map((row, index) => {
+    if (row.score !== score) place = debut + index + 1
     score = row.score
-    placed.push({ ...row, place })
-  }
-  return placed
+    return place
+  })
 }
 
 const countInLeaf = statement<{ fromCle: number; fromId: number; cle: number; id: number }>()((q, p) =>

@@ -3,7 +3,8 @@ import type { Guard, Presented } from '../auth/guard.js'
 import type { Principal } from '../contract.js'
 import { type ErrorCode, Problem } from '../errors.js'
 import { addressKey, type Budget, Limiter } from '../limits.js'
-import type { Store } from '../store/store.js'
+import type { Versions } from '../store/store.js'
+import type { TurnVersions } from './turn.js'
 
 export interface AdmissionLimits {
   /** Requests a minute for an account; 0 turns the limits of accounts and addresses off. */
@@ -22,7 +23,7 @@ export class Admission {
 
   constructor(
     private readonly guard: Guard,
-    private readonly store: Store,
+    private readonly versions: TurnVersions,
     limits: AdmissionLimits,
   ) {
     this.isLimited = limits.requestsPerAccount > 0
@@ -31,14 +32,13 @@ export class Admission {
   }
 
   /** For paths that need a credential. */
-  required = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const refusal = await this.admit(request, reply)
-    if (refusal) throw new Problem(refusal)
+  required = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
+    this.admit(request, reply, (refusal) => done(refusal))
   }
 
   /** For open paths: a credential only decides who is charged. */
-  optional = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    await this.admit(request, reply)
+  optional = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
+    this.admit(request, reply, (refusal) => done(refusal?.status === 401 ? undefined : refusal))
   }
 
   /** Takes back the charge of a request that cost nothing. */
@@ -51,31 +51,50 @@ export class Admission {
     setBudgetHeader(reply, principal ? 'compte' : 'adresse', budget)
   }
 
-  private async admit(request: FastifyRequest, reply: FastifyReply): Promise<ErrorCode | undefined> {
-    const versions = this.store.versions()
-    request.versions = versions instanceof Promise ? await versions : versions
-    const found = await this.guard.identify(presentedBy(request), request.versions.comptes)
-    if (typeof found === 'string') {
-      this.charge(request, reply, 'adresse', this.addresses, addressKey(request.ip))
-      return found
-    }
-    request.principal = found
-    this.charge(request, reply, 'compte', this.accounts, String(found.id_compte))
-    return undefined
+  /** Most requests come with a credential that is held, and pass without waiting for anything. */
+  private admit(request: FastifyRequest, reply: FastifyReply, decided: (refusal?: Problem) => void): void {
+    const versions = this.versions.read(request.raw.socket)
+    const found =
+      versions instanceof Promise
+        ? versions.then((read) => this.identify(request, read))
+        : this.identify(request, versions)
+    if (found instanceof Promise) found.then((who) => decided(this.decide(request, reply, who)), decided)
+    else decided(this.decide(request, reply, found))
   }
 
-  private charge(request: FastifyRequest, reply: FastifyReply, name: string, limiter: Limiter, key: string): void {
-    if (!this.isLimited) return
+  private identify(request: FastifyRequest, versions: Versions): Identity | Promise<Identity> {
+    request.versions = versions
+    return this.guard.identify(presentedBy(request), versions.comptes)
+  }
+
+  private decide(request: FastifyRequest, reply: FastifyReply, who: Identity): Problem | undefined {
+    if (typeof who === 'string') {
+      return this.charge(request, reply, 'adresse', this.addresses, addressKey(request.ip)) ?? new Problem(who)
+    }
+    request.principal = who
+    return this.charge(request, reply, 'compte', this.accounts, String(who.id_compte))
+  }
+
+  private charge(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    name: 'compte' | 'adresse',
+    limiter: Limiter,
+    key: string,
+  ): Problem | undefined {
+    if (!this.isLimited) return undefined
     const budget = limiter.take(key)
     request.budget = budget
     reply.header('ratelimit-policy', `"${name}";q=${limiter.quota};w=${limiter.windowSeconds}`)
     setBudgetHeader(reply, name, budget)
-    if (!budget.allowed) {
-      const code = name === 'compte' ? 'rate_limited' : 'address_limited'
-      throw new Problem(code, { retryAfterSeconds: budget.resetSeconds })
-    }
+    if (budget.allowed) return undefined
+    const code = name === 'compte' ? 'rate_limited' : 'address_limited'
+    return new Problem(code, { retryAfterSeconds: budget.resetSeconds })
   }
 }
+
+type Done = (error?: Error) => void
+type Identity = Principal | ErrorCode
 
 /** For operations on one's own session and keys. */
 export async function requireSession(request: FastifyRequest): Promise<void> {

@@ -15,6 +15,7 @@ export class Metrics {
     buckets: DURATION_BUCKETS_SECONDS,
     registers: [this.registry],
   })
+  private readonly durationsByKey = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>()
   private readonly problems = new Counter({
     name: 'palmares_http_problems_total',
     help: 'Answers that were a problem, by its code.',
@@ -50,8 +51,18 @@ export class Metrics {
 
   requestEnded(method: string, route: string, status: number, seconds: number, problem: ErrorCode | undefined): void {
     this.runningCount--
-    this.durations.labels(method, route, String(status)).observe(seconds)
+    this.durationOf(method, route, status).observe(seconds)
     if (problem) this.problems.labels(problem).inc()
+  }
+
+  /** Routes, methods and statuses are few, and their labels cost more to look up than to hold. */
+  private durationOf(method: string, route: string, status: number): Histogram.Internal<'method' | 'route' | 'status'> {
+    const key = `${method} ${route} ${status}`
+    const known = this.durationsByKey.get(key)
+    if (known) return known
+    const made = this.durations.labels(method, route, String(status))
+    this.durationsByKey.set(key, made)
+    return made
   }
 
   cacheAnswered(isHit: boolean): void {

@@ -450,7 +450,7 @@ async function scores(of = store): Promise<number[]> {
 async function counts(): Promise<Record<string, number>> {
   const [row] = await store.read((db) =>
     db.select<Record<string, number>>(
-      'select (select count(*) from sessions) as sessions, (select count(*) from cles_api) as cles_api',
+      'select (select count(*) from sessions where revocation is null) as sessions, (select count(*) from cles_api) as cles_api',
     ),
   )
   return row!

@@ -11,13 +11,12 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from '@photostructure/sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { importInto, makeFolder } from '../../test/harness.js'
 import { palmares } from '../../test/palmares.js'
-import { checkPortal } from '../portal/check.js'
 import { migrations } from './migrations/index.js'
 import { migrateStore, openStore } from './open.js'
+import { openDriver } from './sqlite/driver.js'
 import type { Db, Store } from './store.js'
 
 let folder: string
@@ -138,7 +137,7 @@ describe('migrations', () => {
     const ran = runs.flatMap(({ stdout }) => stdout.split('\n')).filter((line) => /^ran migration/.test(line))
     expect(ran).toHaveLength(migrations.length)
     const made = await openStore(fresh, { create: false })
-    expect((await checkPortal(made)).findings.flatMap(({ faults }) => faults)).toEqual([])
+    expect([await made.verify(), await made.verifySearch()]).toEqual([[], []])
     await made.close()
   })
 
@@ -192,7 +191,7 @@ describe('backup', () => {
 
 describe('a file that is no store of ours is refused and left as it is:', () => {
   const sqlite = (name: string, sql: string) => {
-    const db = new DatabaseSync(join(folder, name))
+    const db = openDriver(join(folder, name), { busyTimeoutMilliseconds: 0 })
     db.exec(sql)
     db.close()
   }
@@ -310,10 +309,10 @@ async function rubriques(db: Db): Promise<string[]> {
 }
 
 function copyWith(name: string, sql: string): void {
-  const db = new DatabaseSync(file)
+  const db = openDriver(file, { busyTimeoutMilliseconds: 0 })
   db.prepare('vacuum into ?').run(join(folder, name))
   db.close()
-  const copy = new DatabaseSync(join(folder, name))
+  const copy = openDriver(join(folder, name), { busyTimeoutMilliseconds: 0 })
   copy.exec(sql)
   copy.close()
 }

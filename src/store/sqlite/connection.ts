@@ -136,13 +136,15 @@ function compiledOf(query: Compilable<unknown> | Statement<Parameters, unknown>)
   return 'build' in query ? compile(query) : toCompiled(query)
 }
 
+/**
+ * Makes objects of one fixed shape, which the runtime reads several times faster than objects that were filled by name.
+ * The names are those of our own statements' columns.
+ */
 function objectMaker(names: string[]): (rows: unknown[][]) => unknown[] {
-  return (rows) =>
-    rows.map((row) => {
-      const object: Record<string, unknown> = {}
-      for (let i = 0; i < names.length; i++) object[names[i] as string] = row[i]
-      return object
-    })
+  const fields = names.map((name, index) => `${JSON.stringify(name)}: row[${index}]`)
+  return new Function('rows', `return rows.map((row) => ({ ${fields.join(', ')} }))`) as (
+    rows: unknown[][],
+  ) => unknown[]
 }
 
 function keep<T>(cache: Map<string, T>, key: string, value: T): T {

@@ -1,0 +1,48 @@
+import type { Server, Socket } from 'node:net'
+import type { Store, Versions } from '../store/store.js'
+
+/** The event loop takes so many ready sockets from the kernel at once; with fewer open, it asks once a turn. */
+const MAX_OPEN_SOCKETS = 1_000
+
+/**
+ * The versions of the store, read once for all the requests of one turn of the event loop.
+ *
+ * A request must see every change that was committed before it was sent. In one turn the loop asks the kernel once
+ * which sockets are ready, and only then do requests run, so a version read by the first of them is newer than the
+ * sending of all. Two cases are not so, and read for themselves: a socket's second request in a turn, whose bytes may
+ * have come since, and a process with so many sockets open that the loop may ask twice.
+ */
+export class TurnVersions {
+  private held: Versions | undefined
+  private readonly served = new Set<Socket>()
+  private openSockets = 0
+
+  constructor(
+    private readonly store: Store,
+    server: Server,
+  ) {
+    server.on('connection', (socket: Socket) => {
+      this.openSockets++
+      socket.once('close', () => this.openSockets--)
+    })
+  }
+
+  /** The versions for a request on a socket. */
+  read(socket: Socket): Versions | Promise<Versions> {
+    if (this.held && !this.served.has(socket) && this.openSockets < MAX_OPEN_SOCKETS) {
+      this.served.add(socket)
+      return this.held
+    }
+    const versions = this.store.versions()
+    if (versions instanceof Promise) return versions
+    if (!this.held) setImmediate(this.endTurn)
+    this.held = versions
+    this.served.add(socket)
+    return versions
+  }
+
+  private readonly endTurn = (): void => {
+    this.held = undefined
+    this.served.clear()
+  }
+}
