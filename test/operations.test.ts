@@ -8,6 +8,7 @@ import { ACCOUNT, engines, makeFolder, startServer, type TestServer } from './ha
 import { exchange, petitPortail, postLogin, problemOf, sessionOf } from './wire.js'
 
 const TABLEAU = 'https://tableau.example'
+const OPENSSL = 'openssl'
 
 for (const engine of engines) {
   describe(engine, () => {
@@ -250,7 +251,7 @@ for (const engine of engines) {
       const [tlsKey, tlsCert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
       const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
       const keys = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-keyout', tlsKey, '-out', tlsCert]
-      execFileSync('openssl', ['req', '-x509', '-nodes', '-days', '2', ...keys, ...subject], { stdio: 'ignore' })
+      execFileSync(OPENSSL, ['req', '-x509', '-nodes', '-days', '2', ...keys, ...subject], { stdio: 'ignore' })
       await start({ settings: { tlsKey, tlsCert } })
       const ca = readFileSync(tlsCert)
       rmSync(folder, { recursive: true })
@@ -296,7 +297,7 @@ function answerOf(request: ReturnType<typeof httpsGet>): Promise<import('node:ht
 
 function hasOpenssl(): boolean {
   try {
-    execFileSync('openssl', ['version'], { stdio: 'ignore' })
+    execFileSync(OPENSSL, ['version'], { stdio: 'ignore' })
     return true
   } catch {
     return false

@@ -9,7 +9,6 @@ import { importDump } from '../portal/import.js'
 import { openStore } from '../store/open.js'
 import type { Store } from '../store/store.js'
 import { command } from './command.js'
-import { listen } from './listen.js'
 import { print, startProgress } from './output.js'
 
 const LOGIN = 'demo'
@@ -28,8 +27,14 @@ export function demoCommand(): Command {
       const store = await openStore(options.database, { create: true })
       try {
         const account = await fillOnce(store)
-        const { address, stopped } = await listen(store, appSettings, options)
-        print(account ? welcome(address, account) : welcomeBack(address, options.database))
+        const told = (address: string) => (account ? welcome(address, account) : welcomeBack(address, options.database))
+        const { listen } = await import('./listen.js')
+        const { address, stopped } = await listen(store, appSettings, options).catch((error) => {
+          // The account is shown this once, even where its server could not start.
+          if (account) print(told(`http://${options.host}:${options.port}`))
+          throw error
+        })
+        print(told(address))
         await stopped
       } finally {
         await store.close()

@@ -70,7 +70,8 @@ function statusOf(error: unknown): number {
     return 2
   }
   if (error instanceof ImportError) {
-    tell(`error: the dump has ${error.faults.count} fault(s), nothing was imported\n${error.message}`)
+    const { count } = error.faults
+    tell(`error: the dump has ${count} fault${count === 1 ? '' : 's'}, nothing was imported\n${error.message}`)
   } else if (error instanceof CommandError || error instanceof StoreError || error instanceof Problem) {
     tell(`error: ${error.message}`)
   } else if (isFileError(error)) {

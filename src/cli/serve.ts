@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import { database, host, metricsPort, port, type ServeOptions, serveSettings, toAppSettings } from '../config.js'
 import { openStore } from '../store/open.js'
 import { command } from './command.js'
-import { listen } from './listen.js'
 
 export function serveCommand(): Command {
   const settings = [database, host, port, metricsPort, ...Object.values(serveSettings)]
@@ -11,6 +10,7 @@ export function serveCommand(): Command {
       const appSettings = toAppSettings(options)
       const store = await openStore(options.database, { create: true })
       try {
+        const { listen } = await import('./listen.js')
         const { stopped } = await listen(store, appSettings, options)
         await stopped
       } finally {

@@ -94,7 +94,8 @@ export class Stager {
     this.push(kind.table, [number, 0, ...row])
     for (const child of children) this.push(kind.children!.table, [number, ...child])
     for (const name in line) {
-      if (!(name in kind.fields) && name !== 'type' && name !== 'supprime') this.noteUnknown(`${kind.type}.${name}`)
+      if (!Object.hasOwn(kind.fields, name) && name !== 'type' && name !== 'supprime')
+        this.noteUnknown(`${kind.type}.${name}`)
     }
   }
 
@@ -123,17 +124,17 @@ export class Stager {
     const lot = lotOf(kind.table)
     const compared = ['supprime', ...kind.columns, ...kind.staged]
     const row = (alias: string) => `(${compared.map((column) => `${alias}.${column}`).join(', ')})`
+    const key = kind.key.join(', ')
     const isSame = kind.key.map((column) => `a.${column} = b.${column}`).join(' and ')
-    await this.db.exec(`create index ${lot}_cle on ${lot} (${kind.key.join(', ')})`)
+    await this.db.exec(`create index ${lot}_cle on ${lot} (${key}, ligne)`)
+    const first = `(select min(a.ligne) from ${lot} a where ${isSame})`
     const differing = await this.db.select<{ avant: number; ligne: number }>(
-      `select min(a.ligne) as avant, b.ligne as ligne from ${lot} a join ${lot} b on ${isSame}
-       where a.ligne < b.ligne and ${row('a')} is distinct from ${row('b')} group by b.ligne order by b.ligne`,
+      `select a.ligne as avant, b.ligne as ligne from ${lot} b join ${lot} a on ${isSame} and a.ligne = ${first}
+       where a.ligne < b.ligne and ${row('a')} is distinct from ${row('b')} order by b.ligne`,
     )
     for (const { avant, ligne } of differing)
       this.faults.add(ligne, `differs from line ${avant}, which has the same ${kind.key.join(' and ')}`)
-    await this.db.exec(
-      `delete from ${lot} as b where exists (select 1 from ${lot} a where ${isSame} and a.ligne < b.ligne)`,
-    )
+    await this.db.exec(`delete from ${lot} as b where b.ligne > ${first}`)
   }
 
   /** A key belongs to one account and has one name; which of two would win is not for us to say. */
