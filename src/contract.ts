@@ -59,7 +59,7 @@ export function offset(resource: string): Parameter<number> {
 }
 
 export const DEFAULT_PAGE_ROWS = 100
-export const MAX_PAGE_ROWS = 500
+const MAX_PAGE_ROWS = 500
 
 /** Rows a page. */
 export const pageSize: Parameter<number> = {
@@ -116,7 +116,7 @@ export function id(description: string): Parameter<number> {
   return { schema: Id, description, parse: parseId, emptyIsAbsent: false }
 }
 
-export const MAX_ID_VALUES = 100
+const MAX_ID_VALUES = 100
 
 /** Identifiers, any of which may match: `name[]=1&name[]=2`, `name[0]=1` or `name=1`. */
 export function ids(description: string): Parameter<number> & { maxValues: number } {

@@ -11,7 +11,7 @@ export interface Presented {
   secret: string
 }
 
-export const SESSION_IDLE_SECONDS = 7 * 24 * 3600
+const SESSION_IDLE_SECONDS = 7 * 24 * 3600
 export const SESSION_MAX_SECONDS = 30 * 24 * 3600
 
 /** Use is noted to the hour, so that a read all but never writes. */

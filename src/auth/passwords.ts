@@ -4,8 +4,8 @@ import { Problem } from '../errors.js'
 /** argon2id, the library's default, at the cost that OWASP's Password Storage Cheat Sheet asks for: 19 MiB, two passes. */
 const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-export const MIN_PASSWORD_CODE_POINTS = 8
-export const MAX_PASSWORD_BYTES = 1_024
+const MIN_PASSWORD_CODE_POINTS = 8
+const MAX_PASSWORD_BYTES = 1_024
 
 /** Verifications that may be under way or waiting; each takes some 15 ms of one core and 19 MiB. */
 const MAX_PENDING = 64

@@ -1,10 +1,6 @@
 /** The JSON text of the contract: minified and ASCII, each UTF-16 unit from U+007F on written as \uXXXX. */
-export function toJsonText(value: unknown): string {
-  return escapeNonAscii(JSON.stringify(value))
-}
-
 export function toJsonBuffer(value: unknown): Buffer {
-  return Buffer.from(toJsonText(value), 'latin1')
+  return Buffer.from(escapeNonAscii(JSON.stringify(value)), 'latin1')
 }
 
 function escapeNonAscii(text: string): string {

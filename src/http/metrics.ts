@@ -52,7 +52,11 @@ export class Metrics {
   requestEnded(method: string, route: string, status: number, seconds: number, problem: ErrorCode | undefined): void {
     this.runningCount--
     this.durationOf(method, route, status).observe(seconds)
-    if (problem) this.problems.labels(problem).inc()
+    if (problem) this.problemAnswered(problem)
+  }
+
+  problemAnswered(code: ErrorCode): void {
+    this.problems.labels(code).inc()
   }
 
   /** Routes, methods and statuses are few, and their labels cost more to look up than to hold. */

@@ -1,7 +1,5 @@
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { type ErrorCode, Problem } from '../errors.js'
+import { Problem } from '../errors.js'
 import { StoreError } from '../store/store.js'
 import { toJsonBuffer } from './json.js'
 
@@ -17,7 +15,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   sendProblem(problem, request, reply)
 }
 
-export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
+function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
   reply.code(problem.status)
   reply.header('content-type', PROBLEM_TYPE).header('cache-control', 'no-store')
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="palmares"')
@@ -25,28 +23,6 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   if (problem.allow !== undefined) reply.header('allow', problem.allow)
   request.problem = problem.code
   reply.send(toJsonBuffer(problem.toBody(request.id)))
-}
-
-/** The whole answer to bytes that are no request: nothing of the framework has run, so the socket is written by hand. */
-export function answerClientError(error: Error & { code?: string }, socket: Socket, requestId: string): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy()
-    return
-  }
-  const problem = new Problem(parserErrors[error.code ?? ''] ?? 'malformed_request', {
-    errors: malformed('request', 'is not well-formed HTTP').errors,
-  })
-  const body = toJsonBuffer(problem.toBody(requestId))
-  socket.end(
-    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n` +
-      `Content-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${body.length}\r\nCache-Control: no-store\r\n` +
-      `X-Request-Id: ${requestId}\r\nAPI-Version: 1\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
-  )
-}
-
-const parserErrors: Record<string, ErrorCode> = {
-  HPE_HEADER_OVERFLOW: 'headers_too_large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
 function toProblem(error: unknown): Problem {
@@ -71,6 +47,6 @@ function invalidBody(): Problem {
   return new Problem('invalid_body', { detail: `The body ${message}.`, errors: [{ parameter: 'body', message }] })
 }
 
-function malformed(parameter: string, message: string) {
+export function malformed(parameter: string, message: string) {
   return { detail: `The ${parameter} ${message}.`, errors: [{ parameter, message }] }
 }

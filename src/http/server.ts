@@ -11,9 +11,10 @@ import Fastify, {
 import { invalidParameter, Problem } from '../errors.js'
 import type { Metrics } from './metrics.js'
 import { isHost, type Origins } from './origin.js'
-import { answerClientError, sendError } from './problems.js'
+import { sendError } from './problems.js'
 import { decodeQuery } from './query.js'
 import './request.js'
+import { answerOddRequests, bytesRefuser, closeIdleOnStop } from './sockets.js'
 
 const MAX_REQUEST_LINE_BYTES = 8 * 1024
 /** Past this delay of the event loop new requests are shed. */
@@ -62,14 +63,15 @@ export function createHttpServer(settings: HttpSettings, metrics: Metrics, origi
       begin(request, reply)
       sendError(error, request, reply)
     },
-    clientErrorHandler: (error: Error, socket: Socket) => answerClientError(error, socket, nextId()),
+    clientErrorHandler: (error: Error, socket: Socket) => refuseBytes(error, socket),
     ...serverOptions(settings),
   } as object) as unknown as FastifyInstance
 
   app.server.maxConnections = settings.maxConnections
   addMethods(app)
   addParsers(app)
-  answerOddRequests(app, nextId)
+  const refuseBytes = bytesRefuser(settings.log, metrics, nextId)
+  answerOddRequests(app, refuseBytes)
   const closeIdle = closeIdleOnStop(app)
   for (const field of ['principal', 'budget', 'versions', 'problem', 'startedAt'] as const)
     app.decorateRequest(field, undefined as never)
@@ -127,37 +129,6 @@ function badHost(message: string): Problem {
     detail: `The header Host ${message}.`,
     errors: [{ parameter: 'host', message }],
   })
-}
-
-/** What Node would answer by itself, or not at all: an expectation that nobody knows is ignored, a tunnel is refused. */
-function answerOddRequests(app: FastifyInstance, nextId: () => string): void {
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  app.server.on('connect', (_request, socket: Socket) => {
-    socket.on('error', () => undefined)
-    answerClientError(new Error('CONNECT is not served'), socket, nextId())
-    socket.destroySoon()
-  })
-}
-
-/**
- * A stop closes what is idle, but to Node neither a connection that never sent a byte is, nor one whose request ends
- * later: it would wait for both to the end of its patience. Returns what is to be called after each answer.
- */
-function closeIdleOnStop(app: FastifyInstance): () => void {
-  const sockets = new Set<Socket>()
-  let isStopping = false
-  app.server.on('connection', (socket: Socket) => {
-    if (isStopping) return socket.destroy()
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
-  app.addHook('preClose', async () => {
-    isStopping = true
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
-  })
-  return () => {
-    if (isStopping) app.server.closeIdleConnections()
-  }
 }
 
 /** Every method that the parser knows reaches a route, so that each wrong one is told apart from a wrong path. */

@@ -9,7 +9,7 @@ export type Field<T> = (value: unknown) => T
 export class FieldError extends Error {}
 
 /** The largest score of a challenge or an author, low enough that no sum of scores loses a point. */
-export const MAX_SCORE = 1_000_000_000_000
+const MAX_SCORE = 1_000_000_000_000
 
 export const recordId: Field<number> = integerBetween(1, Number.MAX_SAFE_INTEGER)
 export const score: Field<number> = integerBetween(0, MAX_SCORE)

@@ -28,7 +28,7 @@ export interface IdPage {
 }
 
 /** A text filter is counted up to here; beyond, the total is not told. */
-export const MAX_COUNTED_MATCHES = 1_000
+const MAX_COUNTED_MATCHES = 1_000
 
 /** Needles too short for the index are looked for row by row, so many rows a turn of the event loop, so long at most. */
 const SCAN_WINDOW_ROWS = 10_000

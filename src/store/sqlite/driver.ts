@@ -33,7 +33,11 @@ export function translate<T>(path: string, call: () => T): T {
 }
 
 function toStoreError(path: string, error: unknown): StoreError | undefined {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
+  if (!(error instanceof Error)) return undefined
+  if ('code' in error && error.code === 'ERR_INVALID_STATE') {
+    return new StoreError('unreachable', `${path}: the store is closed`, { cause: error })
+  }
+  if (!('errcode' in error) || typeof error.errcode !== 'number') return undefined
   const known = faults[error.errcode & 0xff]
   return known && new StoreError(known.fault, `${path}: ${known.message}`, { cause: error })
 }
