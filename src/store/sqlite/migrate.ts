@@ -9,14 +9,19 @@ import { beginImmediate } from './store.js'
 /** Marks the file as ours, so that a wrong path is told from a store: "PLMS" in ASCII. */
 const APPLICATION_ID = 0x504c4d53
 
-/** Creates the file where it is missing, readable by this user alone, as it holds hashes of credentials. */
+/**
+ * Creates the file where it is missing, and its folder, but no folder above: a mistyped path is told, not built. Both are
+ * for this user alone, as they hold hashes of credentials.
+ */
 export function createFile(path: string): void {
+  const folder = dirname(path)
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
-    throw new StoreError('unreachable', `${path}: cannot make the store${code}`, { cause: error })
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const why = code === 'ENOENT' ? `there is no folder ${dirname(folder)}` : `the folder cannot be used (${code})`
+    throw new StoreError('unreachable', `${path}: cannot make the store; ${why}`, { cause: error })
   }
 }
 
