@@ -46,7 +46,8 @@ export interface AppDeps {
 export function buildApp({ store, settings, metrics, log }: AppDeps): FastifyInstance {
   const origins = new Origins(settings.publicUrl, settings.corsOrigins)
   const app = createHttpServer({ ...settings, log }, metrics, origins)
-  const admission = new Admission(new Guard(store), new TurnVersions(store, app.server), settings)
+  const guard = new Guard(store)
+  const admission = new Admission(guard, new TurnVersions(store, app.server), settings)
   const challengeUrl = challengeUrls(settings.portalUrl)
   const cache = new ResponseCache(settings.cacheBytes)
   const { bounds } = settings
@@ -83,6 +84,7 @@ export function buildApp({ store, settings, metrics, log }: AppDeps): FastifyIns
     })
   })
 
+  app.addHook('onClose', () => guard.flush())
   app.register(async (others) => refuseOtherMethods(others, admission, operations))
 
   const document = once(() => {

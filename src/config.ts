@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { InvalidArgumentError, Option } from 'commander'
 import type { AppSettings } from './app.js'
 import { DEFAULT_BOUNDS } from './contract.js'
@@ -32,6 +34,9 @@ export function toOption(setting: Setting): Option {
 
 /** A variable of the environment does not have the form that its option takes. */
 export class EnvironmentError extends Error {}
+
+/** A file that an option names cannot be used. */
+export class FileError extends Error {}
 
 export const database: Setting = {
   flags: '--database <url>',
@@ -75,6 +80,7 @@ export const serveSettings = {
   trustProxy: {
     flags: '--trust-proxy <list>',
     description: 'believe X-Forwarded-* from these addresses or ranges, comma-separated; "loopback" for this machine',
+    parse: proxyList,
   },
   corsOrigin: {
     flags: '--cors-origin <list>',
@@ -217,7 +223,30 @@ export function toAppSettings(options: ServeOptions): Readonly<AppSettings> {
 function readTls({ tlsCert, tlsKey }: ServeOptions): AppSettings['tls'] {
   if (tlsCert === undefined && tlsKey === undefined) return undefined
   if (tlsCert === undefined || tlsKey === undefined) throw new EnvironmentError('--tls-cert and --tls-key go together')
-  return { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) }
+  const cert = readNamed(tlsCert)
+  const key = readNamed(tlsKey)
+  checkTls({ cert }, `${tlsCert}: this is not a certificate chain in PEM that can be served`)
+  checkTls({ key }, `${tlsKey}: this is not a private key in PEM without a passphrase`)
+  checkTls({ cert, key }, `${tlsKey}: this is not the key of ${tlsCert}`)
+  return { cert, key }
+}
+
+/** Reads a file; the error always names it, as that of a folder does not. */
+function readNamed(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw Object.assign(error as Error, { path: file })
+  }
+}
+
+function checkTls(options: SecureContextOptions, fault: string): void {
+  try {
+    createSecureContext(options)
+  } catch (error) {
+    const { reason } = error as { reason?: string }
+    throw new FileError(reason === undefined ? fault : `${fault} (${reason})`, { cause: error })
+  }
 }
 
 function readVariable(variable: string, text: string, parse: Setting['parse']): unknown {
@@ -267,4 +296,24 @@ function originList(text: string): string[] {
     }
   }
   return origins
+}
+
+const PROXY_RANGES = ['loopback', 'linklocal', 'uniquelocal']
+
+function proxyList(text: string): string {
+  for (const item of text.split(',').map((item) => item.trim())) {
+    if (!PROXY_RANGES.includes(item) && !isAddressOrRange(item)) {
+      throw new InvalidArgumentError(
+        `It takes ${PROXY_RANGES.join(', ')}, addresses and ranges such as 10.0.0.0/8, comma-separated.`,
+      )
+    }
+  }
+  return text
+}
+
+function isAddressOrRange(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const maxBits = isIP(address) === 6 ? 128 : 32
+  const isRange = bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= maxBits)
+  return isIP(address) > 0 && isRange && rest.length === 0
 }

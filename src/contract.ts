@@ -138,7 +138,8 @@ function parseId(value: string): number {
 }
 
 function plainText(value: string, maxCodePoints: number): string {
-  if (value.includes('\0')) throw new ParameterError('takes text without NUL')
+  if (value.includes('\0') || !value.isWellFormed())
+    throw new ParameterError('takes text without NUL or half a surrogate pair')
   if (countCodePoints(value) > maxCodePoints) throw new ParameterError(`takes at most ${maxCodePoints} characters`)
   return value
 }
@@ -170,6 +171,8 @@ export interface Endpoint<
   paged: boolean
   /** Whether a HEAD is answered as the GET. */
   head: boolean
+  /** Whether a page of another origin is refused: by whatever changes something, and by every login. */
+  refusesForeign: boolean
   /** What it can answer besides what every operation can. */
   errors: ErrorCode[]
 }
@@ -185,16 +188,9 @@ export function endpoint<
   P extends Parameters = Record<never, never>,
   Q extends Parameters = Record<never, never>,
 >(init: EndpointInit<P, Q, B>): Endpoint<P, Q, B> {
-  return {
-    method: 'GET',
-    pathParameters: {} as P,
-    query: {} as Q,
-    status: 200,
-    paged: false,
-    head: true,
-    errors: [],
-    ...init,
-  }
+  const refusesForeign = init.method !== undefined && init.method !== 'GET'
+  const defaults = { method: 'GET', status: 200, paged: false, head: true, refusesForeign } as const
+  return { ...defaults, errors: [], pathParameters: {} as P, query: {} as Q, ...init }
 }
 
 /** One page of a list as queries find it. */

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeFolder } from './harness.js'
@@ -46,6 +46,19 @@ describe('accounts', () => {
     const { status, stdout, stderr } = await runWith(password, 'accounts', 'add', ...args, '--password-stdin')
     expect([status, stdout, stderr.trimEnd().split('\n').length]).toEqual([1, '', 1])
     expect(stderr).toMatch(line)
+  })
+
+  test.each([
+    ['login', ' new', 'correct horse'],
+    ['password', 'new', 'seven77'],
+  ])('add makes no store for a bad %s', async (_, name, password) => {
+    const database = ['--database', 'sqlite:unmade/unmade.db']
+    const made = await runWith(
+      password,
+      ...['accounts', 'add', name, '--id-auteur', '1', '--password-stdin', ...database],
+    )
+    expect(made.status).toBe(1)
+    expect(existsSync(join(folder, 'unmade'))).toBe(false)
   })
 
   test('list shows every account; --json is an array with the wire names', async () => {

@@ -1,5 +1,10 @@
+import { execFileSync } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../src/store/open.js'
@@ -25,6 +30,8 @@ const PORTAL = [
 ]
   .map((line) => `${JSON.stringify(line)}\n`)
   .join('')
+
+const OPENSSL = 'openssl'
 
 let folder: string
 const at = (name: string) => join(folder, name)
@@ -94,6 +101,9 @@ test('a wrong use is told in one line on standard error that names it, where hel
     [['serve', '--cors-origin', 'https://a.example/path'], /'--cors-origin <list>'/],
     [['serve', '--log-level', 'loud'], /debug, info, warn, error or silent|one of debug, info, warn, error, silent/],
     [['serve', '--tls-cert', 'portal.ndjson'], /--tls-cert and --tls-key go together/],
+    ...['foo', 'loopback,', '10.0.0.0/0', '10.0.0.0/33', '::1/129', '10.0.0.0/8/8', '10.0.0.1.5', '010.0.0.1'].map(
+      (list): [string[], RegExp] => [['serve', '--trust-proxy', list], /'--trust-proxy <list>'.* It takes loopback, /],
+    ),
     [['import'], /missing required argument 'file'/],
     [['import', 'a', 'b'], /too many arguments/],
     [['export', '--database', 'mysql://x'], /sqlite:PATH/],
@@ -108,6 +118,7 @@ test('a wrong use is told in one line on standard error that names it, where hel
     [['serve'], /PALMARES_PORT .*integer from 0 to 65535/, { PALMARES_PORT: 'x' }],
     [['accounts', 'list'], /PALMARES_JSON .*true or false/, { PALMARES_JSON: 'maybe' }],
     [['export'], /PALMARES_DATABASE .*sqlite:PATH/, { PALMARES_DATABASE: 'x' }],
+    [['serve'], /PALMARES_TRUST_PROXY .*uniquelocal/, { PALMARES_TRUST_PROXY: 'proxy.example' }],
   ]
   await inTurns(wrong, async ([args, line, env]) => {
     const { status, stdout, stderr } = await palmares(args, { cwd: at('folder'), ...(env ? { env } : {}) })
@@ -153,10 +164,16 @@ test('what cannot be done is told in one line on standard error, and ends with s
     [['migrate', '--database', 'sqlite:newer.db'], /newer\.db: the store has schema 99, .*; use a newer palmares/],
     [['export', '--database', 'sqlite:empty'], /empty: the store needs a newer schema; run `palmares migrate`/],
     [['migrate', '--database', 'sqlite:portal.ndjson/x.db'], /cannot make the store/],
+    ...['serve', 'export', 'migrate', 'migrate --dry-run'].map((command): [string[], RegExp] => [
+      [...command.split(' '), '--database', 'sqlite:folder'],
+      /\/folder: this is a folder, not a file; give --database a file in it/,
+    ]),
     [['backup', 'portal.ndjson'], /portal\.ndjson: the file exists; give a new name/],
     [['backup', 'nowhere/copy.db'], /nowhere\/copy\.db: cannot write the copy/],
     [['serve', '--host', '203.0.113.1', '--metrics-port', '0'], /203\.0\.113\.1 is not an address of this machine/],
     [['serve', '--tls-cert', 'nowhere.pem', '--tls-key', 'nowhere.pem'], /nowhere\.pem: there is no such file/],
+    [['serve', '--tls-cert', 'folder', '--tls-key', 'folder'], /folder: this is a folder, not a file/],
+    [['serve', '--tls-cert', 'portal.ndjson', '--tls-key', 'empty'], /portal\.ndjson: .* certificate chain in PEM/],
   ]
   await inTurns(failing, async ([args, line]) => {
     const { status, stdout, stderr } = await run(...args)
@@ -168,7 +185,43 @@ test('what cannot be done is told in one line on standard error, and ends with s
   expect(readFileSync(at('empty')).length).toBe(0)
 })
 
+test.skipIf(!hasOpenssl())('a key that is not one, or not of the certificate, is told in one line', async () => {
+  const keys = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-keyout', at('key.pem')]
+  const args = ['req', '-x509', '-nodes', '-days', '2', ...keys, '-out', at('cert.pem'), '-subj', '/CN=a']
+  execFileSync(OPENSSL, args, { stdio: 'ignore' })
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  const pem = { type: 'pkcs8', format: 'pem' } as const
+  writeFileSync(at('other.pem'), privateKey.export(pem))
+  writeFileSync(at('secret.pem'), privateKey.export({ ...pem, cipher: 'aes-256-cbc', passphrase: 'x' }))
+  const wrong: [string, RegExp][] = [
+    ['other.pem', /^error: other\.pem: this is not the key of cert\.pem \(key values mismatch\)\n$/],
+    ['secret.pem', /^error: secret\.pem: this is not a private key in PEM without a passphrase [^\n]*\n$/],
+    ['cert.pem', /^error: cert\.pem: this is not a private key in PEM [^\n]*\n$/],
+    ['empty', /^error: empty: this is not a private key in PEM [^\n]*\n$/],
+  ]
+  await inTurns(wrong, async ([key, line]) => {
+    const { status, stdout, stderr } = await run('serve', '--tls-cert', 'cert.pem', '--tls-key', key)
+    expect([key, status, stdout, stderr]).toEqual([key, 1, '', expect.stringMatching(line)])
+  })
+})
+
+test('--trust-proxy takes names of ranges, addresses and ranges, as the server reads them', async () => {
+  const list =
+    'loopback, linklocal,uniquelocal,203.0.113.7,203.0.113.0/24,::1,2001:db8::/32,::ffff:10.0.0.1/128,fe80::1%eth0'
+  const server = await startPalmares(['serve', '--metrics-port', '0', '--trust-proxy', list], { cwd: folder })
+  expect((await fetch(`${server.url}/auteurs`, { headers: { 'x-forwarded-for': '198.51.100.9' } })).status).toBe(401)
+  expect(await server.stop()).toBe(0)
+  expect(server.output()).toContain('"address":"198.51.100.9"')
+})
+
 describe('import and export', () => {
+  test('import of a file that cannot be read makes no store', async () => {
+    for (const file of ['nowhere.ndjson', 'folder']) {
+      expect(await run('import', file, '--database', 'sqlite:unmade/unmade.db')).toMatchObject({ status: 1 })
+      expect(existsSync(at('unmade'))).toBe(false)
+    }
+  })
+
   test('export | import into another store | export is byte-identical, through pipes', async () => {
     const { stdout } = await run('export')
     expect(stdout.trimEnd().split('\n')).toHaveLength(7)
@@ -258,10 +311,60 @@ describe('migrate', () => {
     expect((await run('migrate', '--hidden-statuts', '6forum,visiteur')).stdout).toMatch(/already\n$/)
     expect((await run('migrate', '--hidden-statuts', '')).stdout).toMatch(/now hides nothing\n$/)
     expect(await ranked()).toEqual(['1', '2', '3'])
-    expect((await run('migrate', '--hidden-statuts', '5poubelle', '--dry-run')).status).toBe(0)
+    const dryRun = async (list: string) => (await run('migrate', '--dry-run', '--hidden-statuts', list)).stdout
+    expect(await dryRun('5poubelle')).toBe('the schema is up to date\nwould hide 5poubelle\n')
+    expect(await dryRun('')).toBe('the schema is up to date\nthe ranking hides nothing already\n')
     expect(await ranked()).toEqual(['1', '2', '3'])
     await run('migrate', '--hidden-statuts', '5poubelle')
     expect(await ranked()).toEqual(['1', '2'])
+    expect(await server.stop()).toBe(0)
+  })
+})
+
+describe('migrate --hidden-statuts with a list of its own', () => {
+  const database = ['--database', 'sqlite:hidden.db']
+
+  test('--dry-run says it of a missing store too, and makes nothing', async () => {
+    expect(await run('migrate', '--dry-run', '--hidden-statuts', 'Banni', ...database)).toEqual(
+      done('would run migration 1 (portal)\nwould hide banni\n'),
+    )
+    expect(existsSync(at('hidden.db'))).toBe(false)
+  })
+
+  test('moves places, positions and pages for the server that runs, and those of 5poubelle come back', async () => {
+    const statuts = ['', 'banni', '', '5poubelle', 'BANNI', '']
+    const scores = [60, 50, 40, 40, 30, 20]
+    const input = statuts
+      .map((statut, i) => JSON.stringify({ type: 'auteur', id_auteur: i + 1, nom: 'x', statut, score: scores[i] }))
+      .join('\n')
+    await palmares(['import', '-', ...database], { cwd: folder, input })
+    const server = await startPalmares(['serve', '--metrics-port', '0', ...database], { cwd: folder })
+    const headers = { authorization: `Bearer ${await makeKey(...database)}` }
+    const get = async (path: string) => (await fetch(server.url + path, { headers })).json() as Promise<never>
+    const places = async (query = '') =>
+      ((await get(`/classement${query}`)) as Ranked[]).map(({ id_auteur, place }) => [Number(id_auteur), place])
+    const positions = () =>
+      Promise.all(statuts.map(async (_, i) => ((await get(`/auteurs/${i + 1}`)) as Ranked).position))
+
+    expect(await places()).toEqual([
+      [1, 1],
+      [2, 2],
+      [3, 3],
+      [5, 4],
+      [6, 5],
+    ])
+    expect(await positions()).toEqual([1, 2, 3, 3, 4, 5])
+    await run('migrate', '--hidden-statuts', 'banni', ...database)
+    expect(await places()).toEqual([
+      [1, 1],
+      [3, 2],
+      [4, 2],
+      [6, 4],
+    ])
+    expect(await positions()).toEqual([1, 2, 2, 2, 4, 4])
+    expect(await places('?debut_classement=2&limite=1')).toEqual([[4, 2]])
+    expect(await places('?autour_de=6&limite=1')).toEqual([[6, 4]])
+    expect(await run('check', ...database)).toMatchObject({ status: 0 })
     expect(await server.stop()).toBe(0)
   })
 })
@@ -329,6 +432,32 @@ test('a port in use is told in one line, with status 1, and the server that has 
   expect(await server.stop()).toBe(0)
 })
 
+test('a stop ends with 0 within 10 s, though a client holds a request and another process the lock', async () => {
+  const database = ['--database', 'sqlite:stopped.db']
+  await run('import', 'portal.ndjson', ...database)
+  await makeKey(...database)
+  const server = await startPalmares(['serve', '--metrics-port', '0', ...database], { cwd: folder })
+  const other = new DatabaseSync(at('stopped.db'))
+  other.exec('begin immediate')
+  const body = JSON.stringify({ login: 'alice', password: 'correct horse battery' })
+  const client = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => undefined)
+  client.write(
+    'POST /login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n' +
+      `Content-Length: ${body.length}\r\n\r\n`,
+  )
+  await once(client, 'data')
+  const start = performance.now()
+  const stopped = server.stop()
+  // Its session waits 5 s for the lock: longer than the stop has left.
+  await sleep(8_000)
+  client.write(body)
+  expect(await stopped).toBe(0)
+  expect(performance.now() - start).toBeLessThan(10_000)
+  expect(server.output()).toContain('stopped before everything had ended')
+  client.destroy()
+  other.close()
+}, 30_000)
+
 test('demo shows a key and a password at its first start only; the second keeps everything as it was', async () => {
   const options = { cwd: folder, env: { PALMARES_DATABASE: 'sqlite:demo.db' } }
   const first = await startPalmares(['demo'], options)
@@ -359,10 +488,25 @@ function serve() {
   return startPalmares(['serve', '--metrics-port', '0'], { cwd: folder })
 }
 
-async function makeKey(): Promise<string> {
+async function makeKey(...database: string[]): Promise<string> {
   const options: RunOptions = { cwd: folder, input: 'correct horse battery' }
-  await palmares(['accounts', 'add', 'alice', '--id-auteur', '1', '--password-stdin'], options)
-  return (await run('keys', 'create', 'alice', '--quiet')).stdout.trim()
+  await palmares(['accounts', 'add', 'alice', '--id-auteur', '1', '--password-stdin', ...database], options)
+  return (await run('keys', 'create', 'alice', '--quiet', ...database)).stdout.trim()
+}
+
+interface Ranked {
+  id_auteur: string
+  place: number
+  position: number
+}
+
+function hasOpenssl(): boolean {
+  try {
+    execFileSync(OPENSSL, ['version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
 }
 
 function done(stdout: string): Run {

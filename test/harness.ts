@@ -88,11 +88,7 @@ export async function addKey(
 ): Promise<string> {
   const compte = await store.read((db) => findCompte(db, login))
   if (!compte) throw new Error(`no account ${login}`)
-  const { key } = await createKey(
-    store,
-    { id_compte: compte.id_compte, operateur: compte.operateur === 1 },
-    { nom: 'test', portee: [], ...request },
-  )
+  const { key } = await createKey(store, compte.id_compte, { nom: 'test', portee: [], ...request })
   return key
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { placeOf } from '../classement/rank.js'
 import { DEFAULT_PAGE_ROWS, type Page } from '../contract.js'
 import { Problem } from '../errors.js'
-import { listIds } from '../store/list.js'
+import { listIds, padded } from '../store/list.js'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import { UNKNOWN_DATE } from '../store/tables.js'
@@ -29,14 +29,14 @@ export async function findAuteurs(
     id: 'id_auteur',
     contains: { nom_plie: filters.nom },
     equals: { statut_cle: filters.statut, lang_cle: filters.lang },
-    condition: filters.auteurs && sql<boolean>`t.id_auteur in (${sql.join(filters.auteurs)})`,
+    condition: filters.auteurs && sql<boolean>`t.id_auteur in (${sql.join(padded(filters.auteurs))})`,
     debut,
     limite,
   })
   const query = db.q
     .selectFrom('auteurs')
     .select(['id_auteur', 'nom'])
-    .where('id_auteur', 'in', ids)
+    .where('id_auteur', 'in', padded(ids))
     .orderBy('id_auteur')
   return { rows: ids.length === 0 ? [] : await db.all(query), debut, limite, ...counts }
 }

@@ -1,9 +1,9 @@
-import { type Principal, SCOPES, type Scope } from '../contract.js'
+import { SCOPES, type Scope } from '../contract.js'
 import { Problem } from '../errors.js'
 import { nowSeconds } from '../instant.js'
 import type { Store } from '../store/store.js'
 import { MAX_LIVE_KEYS } from './contract.js'
-import { type CleRow, insertCle, listCles, purgeCles } from './queries.js'
+import { type CleRow, findLiveCompte, insertCle, listCles, purgeCles } from './queries.js'
 import { digest, makeApiKey, shownPrefix } from './tokens.js'
 
 const YEAR_SECONDS = 365 * 24 * 3600
@@ -17,27 +17,34 @@ export interface KeyRequest {
   portee: readonly Scope[]
 }
 
-/** Makes a key for an account. Throws `too_many_keys` for the 21st live one, `scope_required` for a scope it may not have. */
+/**
+ * Makes a key for an account. What allows it is looked at in the transaction that writes the key: the account, and the
+ * session that asks, where one does. Throws `too_many_keys` for the 21st live key, `scope_required` for a scope that the
+ * account may not give, `credential_revoked` where account or session have ended.
+ */
 export async function createKey(
   store: Store,
-  compte: Pick<Principal, 'id_compte' | 'operateur'>,
+  idCompte: number,
   request: KeyRequest,
+  session?: string,
 ): Promise<{ key: string; row: CleRow }> {
   const portee = SCOPES.filter((scope) => scope === 'lecture' || request.portee.includes(scope))
-  if (portee.length > 1 && !compte.operateur) {
-    throw new Problem('scope_required', { detail: 'Only the account of an operator may have keys with this scope.' })
-  }
   const key = makeApiKey()
   const now = nowSeconds()
   const row = await store.write({}, async (db) => {
-    const live = await listCles(db, now, compte.id_compte)
+    const compte = await findLiveCompte(db, idCompte, session)
+    if (!compte) throw new Problem('credential_revoked')
+    if (portee.length > 1 && compte.operateur === 0) {
+      throw new Problem('scope_required', { detail: 'Only the account of an operator may have keys with this scope.' })
+    }
+    const live = await listCles(db, now, idCompte)
     if (live.length >= MAX_LIVE_KEYS) {
-      const errors = [{ parameter: 'nom', message: `would be key ${MAX_LIVE_KEYS + 1} of this account` }]
+      const errors = [{ parameter: 'body', message: `would be key ${MAX_LIVE_KEYS + 1} of this account` }]
       throw new Problem('too_many_keys', { errors })
     }
     await purgeCles(db, now - REMEMBER_ENDED_SECONDS)
     return insertCle(db, {
-      id_compte: compte.id_compte,
+      id_compte: idCompte,
       nom: request.nom,
       prefixe: shownPrefix(key),
       empreinte: digest(key),

@@ -51,6 +51,7 @@ export const getLogin = endpoint({
     'The query never reaches a log of ours, but it may reach others: prefer POST. An operator can turn this form off.',
   query: loginParameters,
   head: false,
+  refusesForeign: true,
   response: SignedIn,
   errors: [...loginErrors],
 })

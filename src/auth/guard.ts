@@ -2,8 +2,9 @@ import type { Principal, Scope } from '../contract.js'
 import type { ErrorCode } from '../errors.js'
 import { nowSeconds } from '../instant.js'
 import type { Store } from '../store/store.js'
-import { type CredentialRow, findCle, findSession, touch } from './queries.js'
+import { type CredentialRow, findCle, findSession } from './queries.js'
 import { digest, isApiKey, isSameDigest, isSessionToken } from './tokens.js'
+import { Uses } from './uses.js'
 
 /** A credential as a client presents it. */
 export interface Presented {
@@ -37,12 +38,15 @@ interface Held {
  */
 export class Guard {
   private readonly held = new Map<string, Held>()
+  private readonly uses: Uses
   private version = 0
 
   constructor(
     private readonly store: Store,
     private readonly now: () => number = nowSeconds,
-  ) {}
+  ) {
+    this.uses = new Uses(store)
+  }
 
   /** The principal of the first valid credential, or the reason why none is; at once where the first is held. */
   identify(presented: readonly Presented[], version: number): Principal | ErrorCode | Promise<Principal | ErrorCode> {
@@ -102,16 +106,19 @@ export class Guard {
     return this.now() < endOf(row) ? 'valid' : 'credential_expired'
   }
 
-  /** Notes the use of a credential at most once an hour; a store that cannot write now is no reason to refuse. */
-  private use(held: Held): Principal {
-    const { row, principal } = held
+  /** Notes the use of a credential, once an hour. */
+  private use({ row, principal }: Held): Principal {
     const at = this.now() - (this.now() % USE_STEP_SECONDS)
     if ((row.derniere_utilisation ?? 0) < at) {
       row.derniere_utilisation = at
-      const table = principal.kind === 'session' ? 'sessions' : 'cles_api'
-      this.store.write({}, (db) => touch(db, table, row.empreinte, at)).catch(() => undefined)
+      this.uses.note({ table: principal.kind === 'session' ? 'sessions' : 'cles_api', empreinte: row.empreinte, at })
     }
     return principal
+  }
+
+  /** Writes the uses that are noted and not yet written. */
+  flush(): Promise<void> {
+    return this.uses.flush()
   }
 }
 

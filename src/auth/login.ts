@@ -4,9 +4,12 @@ import { addressKey } from '../limits.js'
 import type { Store } from '../store/store.js'
 import { SESSION_MAX_SECONDS } from './guard.js'
 import { PasswordChecker } from './passwords.js'
-import { findCompte, insertSession, purgeSessions } from './queries.js'
+import { endOldSessions, findCompte, insertSession, purgeSessions } from './queries.js'
 import { type LoginLimits, LoginThrottle } from './throttle.js'
 import { digest, makeSessionToken } from './tokens.js'
+
+/** Sessions of an account at once; a new one ends the oldest beyond. */
+const MAX_LIVE_SESSIONS = 100
 
 export interface NewSession {
   token: string
@@ -50,6 +53,7 @@ export class Login {
       const still = await findCompte(db, compte.login)
       if (still?.mot_de_passe !== compte.mot_de_passe || still.desactive) throw new Problem('login_refused')
       await purgeSessions(db, now - 2 * SESSION_MAX_SECONDS)
+      await endOldSessions(db, compte.id_compte, MAX_LIVE_SESSIONS - 1, now)
       await insertSession(db, { empreinte: digest(token), id_compte: compte.id_compte, now })
       return { token, idAuteur: compte.id_auteur, expiration: now + SESSION_MAX_SECONDS }
     })

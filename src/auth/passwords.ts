@@ -10,8 +10,9 @@ const MAX_PASSWORD_BYTES = 1_024
 /** Verifications that may be under way or waiting; each takes some 15 ms of one core and 19 MiB. */
 const MAX_PENDING = 64
 
+/** A password means the same however its accents are composed. */
 export function hashPassword(password: string): Promise<string> {
-  return hash(password, OPTIONS)
+  return hash(password.normalize(), OPTIONS)
 }
 
 /** What is wrong with a new password, or undefined. */
@@ -19,6 +20,7 @@ export function passwordFault(password: string): string | undefined {
   if ([...password].length < MIN_PASSWORD_CODE_POINTS)
     return `a password has at least ${MIN_PASSWORD_CODE_POINTS} characters`
   if (Buffer.byteLength(password) > MAX_PASSWORD_BYTES) return `a password has at most ${MAX_PASSWORD_BYTES} bytes`
+  if (/\p{Cc}/u.test(password)) return 'a password is one line, without control characters'
   return undefined
 }
 
@@ -36,7 +38,7 @@ export class PasswordChecker {
     this.pending++
     try {
       this.decoy ??= hashPassword('a password that no account has')
-      const isRight = await verify(stored ?? (await this.decoy), password.slice(0, MAX_PASSWORD_BYTES))
+      const isRight = await verify(stored ?? (await this.decoy), password.normalize().slice(0, MAX_PASSWORD_BYTES))
       return stored !== undefined && isRight && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES
     } finally {
       this.pending--

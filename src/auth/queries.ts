@@ -47,6 +47,16 @@ export function findCompte(db: Db, login: string): Promise<CompteRow | undefined
   return db.get(findCompteStatement, { login })
 }
 
+/** An account that is not disabled, asked for by a session that has not ended where one is given. */
+export function findLiveCompte(db: Db, idCompte: number, session?: string): Promise<CompteRow | undefined> {
+  let query = db.q.selectFrom('comptes').selectAll().where('id_compte', '=', idCompte).where('desactive', '=', 0)
+  if (session !== undefined) {
+    const live = db.q.selectFrom('sessions').select('id_compte').where('empreinte', '=', session)
+    query = query.where('id_compte', 'in', live.where('revocation', 'is', null))
+  }
+  return db.get(query)
+}
+
 export function listComptes(db: Db): Promise<CompteRow[]> {
   return db.all(db.q.selectFrom('comptes').selectAll().orderBy('login'))
 }
@@ -95,6 +105,25 @@ export async function insertSession(
 
 export async function endSession(db: Db, empreinte: string, now: number): Promise<void> {
   await db.run(db.q.updateTable('sessions').set({ revocation: now }).where('empreinte', '=', empreinte))
+}
+
+/** Ends the sessions of an account but the latest ones. */
+export async function endOldSessions(db: Db, idCompte: number, kept: number, now: number): Promise<void> {
+  const latest = db.q
+    .selectFrom('sessions')
+    .select('empreinte')
+    .where('id_compte', '=', idCompte)
+    .where('revocation', 'is', null)
+    .orderBy('creation', 'desc')
+    .limit(kept)
+  await db.run(
+    db.q
+      .updateTable('sessions')
+      .set({ revocation: now })
+      .where('id_compte', '=', idCompte)
+      .where('revocation', 'is', null)
+      .where('empreinte', 'not in', latest),
+  )
 }
 
 /** Forgets sessions that were made before an instant, at most a thousand at a time. */

@@ -49,7 +49,8 @@ export function sessionRoutes(serve: ServeAction, { store }: AuthDeps): void {
   })
 
   serve(contract.createApiKey, async ({ principal, body }) => {
-    const { key, row } = await createKey(store, principal as Principal, readKeyRequest(readObject(body)))
+    const { id_compte, empreinte } = principal as Principal
+    const { key, row } = await createKey(store, id_compte, readKeyRequest(readObject(body)), empreinte)
     return { body: { ...contract.presentApiKey(row), api_key: key } }
   })
 
@@ -118,7 +119,7 @@ function readExpiration(value: unknown): number | undefined {
 }
 
 function isKeyName(nom: string): boolean {
-  const isPlain = nom.isWellFormed() && !nom.includes('\0')
+  const isPlain = nom.isWellFormed() && !/\p{Cc}/u.test(nom)
   return isPlain && nom.trim() !== '' && countCodePoints(nom) <= contract.MAX_KEY_NAME_CODE_POINTS
 }
 

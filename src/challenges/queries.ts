@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { DEFAULT_PAGE_ROWS, type Page } from '../contract.js'
 import { Problem } from '../errors.js'
 import { seek } from '../store/counted.js'
-import { listIds } from '../store/list.js'
+import { listIds, padded } from '../store/list.js'
 import { type Builder, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import { UNKNOWN_DATE } from '../store/tables.js'
@@ -36,7 +36,9 @@ export async function findChallenges(
     limite,
   })
   const rows =
-    ids.length === 0 ? [] : await db.all(selectItems(db.q).where('id_challenge', 'in', ids).orderBy('id_challenge'))
+    ids.length === 0
+      ? []
+      : await db.all(selectItems(db.q).where('id_challenge', 'in', padded(ids)).orderBy('id_challenge'))
   return { rows, debut, limite, ...counts }
 }
 
@@ -85,7 +87,7 @@ async function validationsFrom(db: Db, idChallenge: number, debut: number, limit
 }
 
 function writtenByAny(auteurs: number[]) {
-  return sql<boolean>`t.id_challenge in (select id_challenge from challenges_auteurs where id_auteur in (${sql.join(auteurs)}))`
+  return sql<boolean>`t.id_challenge in (select id_challenge from challenges_auteurs where id_auteur in (${sql.join(padded(auteurs))}))`
 }
 
 function selectItems(q: Builder) {

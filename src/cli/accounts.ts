@@ -55,10 +55,10 @@ function addCommand(): Command {
       if (options.idAuteur === undefined) self.error("error: required option '--id-auteur <id>' not specified")
       checkPasswordStdin(options, self)
       checkLogin(login)
-      await withStore(options.database, { create: true }, async (store) => {
-        const motDePasse = await readPassword()
-        await store.write({ comptes: true }, (db) => addCompte(db, login, motDePasse, options))
-      })
+      const motDePasse = await readPassword()
+      await withStore(options.database, { create: true }, (store) =>
+        store.write({ comptes: true }, (db) => addCompte(db, login, motDePasse, options)),
+      )
       print(`account ${login} added for author ${options.idAuteur}`)
     })
 }

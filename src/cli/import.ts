@@ -1,4 +1,4 @@
-import { createReadStream, statSync } from 'node:fs'
+import { createReadStream, fstatSync, openSync } from 'node:fs'
 import type { Command } from 'commander'
 import { database } from '../config.js'
 import { type ImportReport, importDump } from '../portal/import.js'
@@ -21,26 +21,38 @@ export function importCommand(): Command {
   ])
     .argument('<file>', 'the dump, NDJSON; - for standard input')
     .action(async (file: string, { database: url, replace = false, withAccounts = false }: ImportCommandOptions) => {
-      const report = await withStore(url, { create: true }, (store) => {
-        return withProgress(file, (bytes, onProgress) =>
-          importDump(store, bytes, { replace, withAccounts, onProgress }),
-        )
-      })
+      const dump = openDump(file)
+      const report = await withStore(url, { create: true }, (store) =>
+        withProgress(dump, (bytes, onProgress) => importDump(store, bytes, { replace, withAccounts, onProgress })),
+      )
       printReport(report)
     })
+}
+
+interface Dump {
+  stream: AsyncIterable<Buffer>
+  /** Of standard input nobody knows the end. */
+  totalBytes: number | undefined
+}
+
+/** Before a store is opened, which may make one. */
+function openDump(file: string): Dump {
+  if (file === '-') return { stream: process.stdin, totalBytes: undefined }
+  const fd = openSync(file, 'r')
+  const stats = fstatSync(fd)
+  if (stats.isDirectory()) throw new CommandError(`${file}: this is a folder, not a file`)
+  return { stream: createReadStream(file, { fd }), totalBytes: stats.size }
 }
 
 const STEPS = { read: 'reading', merge: 'merging', rank: 'ranking' }
 
 type OnProgress = (step: keyof typeof STEPS, lines: number) => void
 
-/** Shows how much of the file is read; of standard input nobody knows the end. */
+/** Shows how much of the dump is read. */
 async function withProgress<T>(
-  file: string,
+  { stream, totalBytes }: Dump,
   work: (bytes: AsyncIterable<Uint8Array>, onProgress: OnProgress) => Promise<T>,
 ): Promise<T> {
-  const totalBytes = file === '-' ? undefined : sizeOf(file)
-  const stream: AsyncIterable<Buffer> = file === '-' ? process.stdin : createReadStream(file)
   let bytesRead = 0
   const counted = (async function* () {
     for await (const chunk of stream) {
@@ -57,12 +69,6 @@ async function withProgress<T>(
   } finally {
     progress.stop()
   }
-}
-
-function sizeOf(file: string): number {
-  const stats = statSync(file)
-  if (stats.isDirectory()) throw new CommandError(`${file}: this is a folder, not a file`)
-  return stats.size
 }
 
 function printReport({ lines, tallies, unknownFields }: ImportReport): void {

@@ -50,12 +50,7 @@ function createCommand(): Command {
         const compte = await store.read((db) => findCompte(db, login))
         if (!compte) throw new CommandError(`there is no account ${login}`)
         if (compte.desactive) throw new CommandError(`the account ${login} is disabled`)
-        const operateur = compte.operateur === 1
-        return createKey(
-          store,
-          { id_compte: compte.id_compte, operateur },
-          { nom: name, expiration: expires, portee: scope },
-        )
+        return createKey(store, compte.id_compte, { nom: name, expiration: expires, portee: scope })
       })
       print(key)
       if (!quiet) tell(`key ${row.id_cle} of ${login}, until ${formatInstant(row.expiration)}; it is not shown again`)
@@ -105,7 +100,7 @@ function revokeCommand(): Command {
 }
 
 function readName(text: string): string {
-  if (text.trim() === '' || text.includes('\0') || countCodePoints(text) > MAX_KEY_NAME_CODE_POINTS) {
+  if (text.trim() === '' || /\p{Cc}/u.test(text) || countCodePoints(text) > MAX_KEY_NAME_CODE_POINTS) {
     throw new InvalidArgumentError(`It takes a text of 1 to ${MAX_KEY_NAME_CODE_POINTS} characters.`)
   }
   return text

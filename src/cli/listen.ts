@@ -7,7 +7,7 @@ import { listenMetrics, Metrics } from '../http/metrics.js'
 import type { Store } from '../store/store.js'
 import { CommandError } from './output.js'
 
-/** A stop waits so long for running requests, then ends them: the process is gone within 10 s of the signal. */
+/** A stop waits so long, then ends the process whatever still waits: it is gone within 10 s of the signal. */
 const STOP_PATIENCE_MILLISECONDS = 9_000
 
 export interface Listening {
@@ -28,14 +28,19 @@ export async function listen(store: Store, settings: AppSettings, options: Serve
 
   const stopped = nextSignal().then(async (signal) => {
     log.info({ signal }, 'stopping')
-    const deadline = setTimeout(() => app.server.closeAllConnections(), STOP_PATIENCE_MILLISECONDS)
+    setTimeout(() => endNow(log), STOP_PATIENCE_MILLISECONDS).unref()
     await app.close()
-    clearTimeout(deadline)
     metricsServer?.close().closeAllConnections()
     log.info('stopped')
     log.flush()
   })
   return { address, stopped }
+}
+
+/** The caller may still wait for a client or for the store's lock; neither needs care, as after a crash. */
+function endNow(log: Logger): void {
+  log.warn('stopped before everything had ended')
+  process.exit(0)
 }
 
 /** JSON lines on standard error: levels by name, times as the wire has them. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { database, type Setting } from '../config.js'
-import { deriveOrders, derivePoints, deriveScores, hiddenStatuts } from '../portal/derive.js'
+import { hidesAlready, setHiddenStatuts } from '../portal/statuts.js'
 import { migrateStore, pendingOf } from '../store/open.js'
 import { lowerAscii } from '../text.js'
 import { command, withStore } from './command.js'
@@ -16,38 +16,34 @@ const settings: Setting[] = [
   },
 ]
 
+interface MigrateOptions {
+  database: string
+  dryRun?: boolean
+  hiddenStatuts?: string[]
+}
+
 export function migrateCommand(): Command {
   return command(
     'migrate',
     'Make a missing store, bring an older one to this schema, set what the ranking hides.',
     settings,
-  ).action(async (options: { database: string; dryRun?: boolean; hiddenStatuts?: string[] }) => {
+  ).action(async (options: MigrateOptions) => {
     const pending = options.dryRun ? pendingOf(options.database) : await migrateStore(options.database)
     for (const { version, nom } of pending)
       print(`${options.dryRun ? 'would run' : 'ran'} migration ${version} (${nom})`)
     if (pending.length === 0) print('the schema is up to date')
-    if (options.hiddenStatuts !== undefined && !options.dryRun) await hide(options.database, options.hiddenStatuts)
+    if (options.hiddenStatuts !== undefined) await hide(options, options.hiddenStatuts, pending.length > 0)
   })
 }
 
-/** Sets what the ranking hides and ranks anew, in one transaction. */
-async function hide(url: string, statuts: string[]): Promise<void> {
-  await withStore(url, { create: false }, async (store) => {
-    const { changed } = await store.bulk(
-      async () => undefined,
-      async (db) => {
-        const before = await hiddenStatuts(db)
-        const changed = JSON.stringify(before) !== JSON.stringify(statuts)
-        if (changed) {
-          await db.exec('update etat set statuts_masques = ?', JSON.stringify(statuts))
-          await derivePoints(db)
-          await deriveScores(db)
-          await deriveOrders(db)
-        }
-        return { change: { donnees: changed }, changed }
-      },
-    )
-    const list = statuts.length === 0 ? 'nothing' : statuts.join(', ')
-    print(changed ? `the ranking now hides ${list}` : `the ranking hides ${list} already`)
-  })
+async function hide({ database: url, dryRun = false }: MigrateOptions, statuts: string[], isOlder: boolean) {
+  const list = statuts.length === 0 ? 'nothing' : statuts.join(', ')
+  // A dry run has no store to look into where the schema is still to come.
+  const changes =
+    (dryRun && isOlder) ||
+    (await withStore(url, { create: false }, (store) =>
+      dryRun ? store.read(async (db) => !(await hidesAlready(db, statuts))) : setHiddenStatuts(store, statuts),
+    ))
+  if (!changes) print(`the ranking hides ${list} already`)
+  else print(dryRun ? `would hide ${list}` : `the ranking now hides ${list}`)
 }

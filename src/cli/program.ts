@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { EnvironmentError, VERSION } from '../config.js'
+import { EnvironmentError, FileError, VERSION } from '../config.js'
 import { Problem } from '../errors.js'
 import { ImportError } from '../portal/import.js'
 import { StoreError } from '../store/store.js'
@@ -72,7 +72,7 @@ function statusOf(error: unknown): number {
   if (error instanceof ImportError) {
     const { count } = error.faults
     tell(`error: the dump has ${count} fault${count === 1 ? '' : 's'}, nothing was imported\n${error.message}`)
-  } else if (error instanceof CommandError || error instanceof StoreError || error instanceof Problem) {
+  } else if (isForOperator(error)) {
     tell(`error: ${error.message}`)
   } else if (isFileError(error)) {
     tell(`error: ${error.path}: ${FILE_ERRORS[error.code as string] ?? error.message}`)
@@ -82,6 +82,11 @@ function statusOf(error: unknown): number {
     )
   }
   return 1
+}
+
+/** Its message is one line that says what is wrong and what to do. */
+function isForOperator(error: unknown): error is Error {
+  return [CommandError, FileError, StoreError, Problem].some((kind) => error instanceof kind)
 }
 
 function isFileError(error: unknown): error is NodeJS.ErrnoException & { path: string } {

@@ -1,6 +1,6 @@
 import { DEFAULT_PAGE_ROWS, type Page } from '../contract.js'
 import { Problem } from '../errors.js'
-import { listIds } from '../store/list.js'
+import { listIds, padded } from '../store/list.js'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { EnvironnementItemRow, EnvironnementRow } from './contract.js'
@@ -29,7 +29,7 @@ export async function findEnvironnements(
   const query = db.q
     .selectFrom('environnements_virtuels')
     .select(['id_environnement_virtuel', 'nom', 'os'])
-    .where('id_environnement_virtuel', 'in', ids)
+    .where('id_environnement_virtuel', 'in', padded(ids))
     .orderBy('id_environnement_virtuel')
   return { rows: ids.length === 0 ? [] : await db.all(query), debut, limite, ...counts }
 }

@@ -4,6 +4,7 @@ import type { Principal } from '../contract.js'
 import { type ErrorCode, Problem } from '../errors.js'
 import { addressKey, type Budget, Limiter } from '../limits.js'
 import type { Versions } from '../store/store.js'
+import { addressOf } from './origin.js'
 import type { TurnVersions } from './turn.js'
 
 export interface AdmissionLimits {
@@ -46,7 +47,7 @@ export class Admission {
     const { principal, budget } = request
     if (!budget) return
     if (principal) this.accounts.giveBack(String(principal.id_compte))
-    else this.addresses.giveBack(addressKey(request.ip))
+    else this.addresses.giveBack(addressKey(addressOf(request)))
     budget.remaining++
     setBudgetHeader(reply, principal ? 'compte' : 'adresse', budget)
   }
@@ -69,7 +70,7 @@ export class Admission {
 
   private decide(request: FastifyRequest, reply: FastifyReply, who: Identity): Problem | undefined {
     if (typeof who === 'string') {
-      return this.charge(request, reply, 'adresse', this.addresses, addressKey(request.ip)) ?? new Problem(who)
+      return this.charge(request, reply, 'adresse', this.addresses, addressKey(addressOf(request))) ?? new Problem(who)
     }
     request.principal = who
     return this.charge(request, reply, 'compte', this.accounts, String(who.id_compte))

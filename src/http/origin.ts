@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidParameter, Problem } from '../errors.js'
 
@@ -19,14 +20,14 @@ export class Origins {
   baseUrl(request: FastifyRequest): string {
     if (this.publicUrl !== undefined) return this.publicUrl
     const host = request.host
-    if (!host && request.raw.httpVersion === '1.0') return `${request.protocol}://localhost`
+    if (!host && request.raw.httpVersion === '1.0') return `${schemeOf(request)}://localhost`
     if (!isHost(host)) throw invalidParameter('host', 'takes a name or an address, with or without a port')
-    return `${request.protocol}://${host}`
+    return `${schemeOf(request)}://${host}`
   }
 
   /** Whether cookies must be kept to TLS. */
   isSecure(request: FastifyRequest): boolean {
-    return request.protocol === 'https' || this.publicOrigin?.startsWith('https:') === true
+    return schemeOf(request) === 'https' || this.publicOrigin?.startsWith('https:') === true
   }
 
   /** Lets the pages of configured origins read answers. True where it answered the request itself: a preflight. */
@@ -63,13 +64,23 @@ export class Origins {
   /** Behind a proxy the scheme that we see may not be the page's, so only the host is compared without a public URL. */
   private isOwn(origin: string, request: FastifyRequest): boolean {
     if (this.publicOrigin !== undefined) return origin === this.publicOrigin
-    return URL.canParse(origin) && new URL(origin).host === hostOf(request)
+    return /^https?:\/\/[^/@]+$/.test(origin) && URL.canParse(origin) && new URL(origin).host === hostOf(request)
   }
 }
 
 /** Whether a text is a name or an address, with or without a port. */
 export function isHost(text: string): boolean {
   return HOST.test(text)
+}
+
+/** What a trusted proxy says of the scheme and the client counts only where it can be meant. */
+function schemeOf(request: FastifyRequest): 'http' | 'https' {
+  return /^https$/i.test(request.protocol) ? 'https' : 'http'
+}
+
+/** The client's address: the proxy's word where it is one, else the peer's. */
+export function addressOf(request: FastifyRequest): string {
+  return isIP(request.ip ?? '') === 0 ? (request.raw.socket.remoteAddress ?? '') : request.ip
 }
 
 function hostOf(request: FastifyRequest): string {

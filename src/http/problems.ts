@@ -3,12 +3,14 @@ import { Problem } from '../errors.js'
 import { StoreError } from '../store/store.js'
 import { toJsonBuffer } from './json.js'
 
+const CUT_SHORT = 'is not well-formed, or not as long as Content-Length says'
+
 export const PROBLEM_TYPE = 'application/problem+json'
 
 /** The one place where an error becomes an answer: what is not of the catalogue tells the client nothing and the log all. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const isCutOff = request.raw.errored !== null && request.raw.errored === error
-  const problem = isCutOff ? invalidBody() : toProblem(error)
+  const problem = isCutOff ? invalidBody(CUT_SHORT) : toProblem(error)
   if (problem.status >= 500) {
     request.log.error({ request_id: request.id, err: problem.cause ?? error }, problem.code)
   }
@@ -31,7 +33,7 @@ function toProblem(error: unknown): Problem {
   const code = (error as Partial<FastifyError> | undefined)?.code ?? ''
   const framework = frameworkErrors[code]
   if (framework) return framework()
-  if (error instanceof SyntaxError || code.startsWith('FST_ERR_CTP_')) return invalidBody()
+  if (error instanceof SyntaxError || code.startsWith('FST_ERR_CTP_')) return invalidBody(CUT_SHORT)
   return new Problem('internal_error', { cause: error })
 }
 
@@ -42,8 +44,8 @@ const frameworkErrors: Record<string, () => Problem> = {
   FST_ERR_BAD_URL: () => new Problem('malformed_request', malformed('path', 'is not valid percent-encoded UTF-8')),
 }
 
-function invalidBody(): Problem {
-  const message = 'is not well-formed, or not as long as Content-Length says'
+/** A 400 for a body that is none of what its Content-Type says. */
+export function invalidBody(message: string): Problem {
   return new Problem('invalid_body', { detail: `The body ${message}.`, errors: [{ parameter: 'body', message }] })
 }
 

@@ -15,8 +15,6 @@ declare module 'fastify' {
   }
 
   interface FastifyContextConfig {
-    /** What Allow says where the method is not the path's. */
-    allow?: string
     /** Never shed, never counted, never logged: what watches the server. */
     isProbe?: boolean
   }

@@ -9,7 +9,7 @@ import type { Ready, ResponseCache } from './cache.js'
 import { toJsonBuffer } from './json.js'
 import { linkHeader } from './links.js'
 import type { Metrics } from './metrics.js'
-import type { Origins } from './origin.js'
+import { addressOf, type Origins } from './origin.js'
 import { decodeQuery, type ParsedQuery, parsePath, parseQuery } from './query.js'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -64,7 +64,7 @@ export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDep
       url: toRoute(endpoint.path),
       exposeHeadRoute: endpoint.head,
       onRequest: async (request) => {
-        if (endpoint.errors.includes('foreign_origin')) origins.refuseForeign(request)
+        if (endpoint.refusesForeign) origins.refuseForeign(request)
       },
       handler: async (request, reply) => {
         checkContentType(endpoint, request)
@@ -73,7 +73,7 @@ export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDep
           parameters: { ...readPath(endpoint, request, bounds), ...values } as never,
           body: request.body,
           principal: request.principal,
-          address: request.ip,
+          address: addressOf(request),
           secure: origins.isSecure(request),
         })
         reply

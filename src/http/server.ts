@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { METHODS } from 'node:http'
 import type { Socket } from 'node:net'
 import underPressure from '@fastify/under-pressure'
@@ -10,11 +11,11 @@ import Fastify, {
 } from 'fastify'
 import { invalidParameter, Problem } from '../errors.js'
 import type { Metrics } from './metrics.js'
-import { isHost, type Origins } from './origin.js'
-import { sendError } from './problems.js'
+import { addressOf, isHost, type Origins } from './origin.js'
+import { invalidBody, sendError } from './problems.js'
 import { decodeQuery } from './query.js'
 import './request.js'
-import { answerOddRequests, bytesRefuser, closeIdleOnStop } from './sockets.js'
+import { answerOddRequests, bytesRefuser, Connections } from './sockets.js'
 
 const MAX_REQUEST_LINE_BYTES = 8 * 1024
 /** Past this delay of the event loop new requests are shed. */
@@ -68,20 +69,23 @@ export function createHttpServer(settings: HttpSettings, metrics: Metrics, origi
   } as object) as unknown as FastifyInstance
 
   app.server.maxConnections = settings.maxConnections
+  // The head is bounded in bytes; a bound on its lines would silently lose a credential behind many others.
+  app.server.maxHeadersCount = 0
   addMethods(app)
   addParsers(app)
   const refuseBytes = bytesRefuser(settings.log, metrics, nextId)
   answerOddRequests(app, refuseBytes)
-  const closeIdle = closeIdleOnStop(app)
+  const connections = new Connections(app)
   for (const field of ['principal', 'budget', 'versions', 'problem', 'startedAt'] as const)
     app.decorateRequest(field, undefined as never)
 
   const begin = (request: FastifyRequest, reply: FastifyReply) => {
     request.startedAt = performance.now()
     metrics.requestStarted()
+    connections.requestStarted(reply)
     reply.raw.once('close', () => {
+      connections.requestEnded(reply)
       finish(request, reply, metrics)
-      closeIdle()
     })
     reply.header('x-request-id', request.id).header('api-version', '1').header('x-content-type-options', 'nosniff')
   }
@@ -107,7 +111,9 @@ function serverOptions({ tls, maxHeadBytes, requestTimeoutSeconds }: HttpSetting
     headersTimeout: requestTimeoutSeconds * 1000,
     connectionsCheckingInterval: TIMEOUT_CHECK_MILLISECONDS,
   }
-  return tls ? { https: { ...bounds, ...tls, minVersion: 'TLSv1.2' } } : { http: bounds }
+  return tls
+    ? { https: { ...bounds, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: requestTimeoutSeconds * 1000 } }
+    : { http: bounds }
 }
 
 function requestLineFault(request: FastifyRequest): Problem | undefined {
@@ -140,7 +146,12 @@ function addMethods(app: FastifyInstance): void {
 }
 
 function addParsers(app: FastifyInstance): void {
-  app.removeContentTypeParser('text/plain')
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    if (isUtf8(body as Buffer)) parseJson(request, body.toString(), done)
+    else done(invalidBody('is not UTF-8'))
+  })
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },
@@ -161,7 +172,7 @@ function readForm(body: string): Record<string, string> {
 function finish(request: FastifyRequest, reply: FastifyReply, metrics: Metrics): void {
   const route = request.is404 ? '*' : (request.routeOptions.url ?? '*')
   const milliseconds = performance.now() - request.startedAt
-  const { problem, principal, ip } = request
+  const { problem, principal } = request
   metrics.requestEnded(request.method, route, reply.statusCode, milliseconds / 1000, problem)
   if (request.routeOptions.config.isProbe) return
   request.log.info(
@@ -171,7 +182,7 @@ function finish(request: FastifyRequest, reply: FastifyReply, metrics: Metrics):
       route,
       status: reply.statusCode,
       ms: round(milliseconds),
-      address: ip,
+      address: addressOf(request),
       compte: principal?.id_compte,
       problem,
     },

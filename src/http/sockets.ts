@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify'
 import { type ErrorCode, Problem } from '../errors.js'
 import { toJsonBuffer } from './json.js'
 import type { Metrics } from './metrics.js'
@@ -24,7 +25,8 @@ export function bytesRefuser(log: FastifyBaseLogger, metrics: Metrics, nextId: (
       'request',
     )
     metrics.problemAnswered(problem.code)
-    socket.end(answerText(problem, id))
+    socket.end(answerText(problem, id), () => socket.destroy())
+    setTimeout(() => socket.destroy(), REFUSED_LINGER_MILLISECONDS).unref()
   }
 }
 
@@ -34,29 +36,60 @@ export function answerOddRequests(app: FastifyInstance, refuseBytes: RefuseBytes
   app.server.on('connect', (_request, socket: Socket) => {
     socket.on('error', () => undefined)
     refuseBytes(new Error('CONNECT is not served'), socket)
-    socket.destroySoon()
   })
 }
 
-/**
- * A stop closes what is idle, but to Node neither a connection that never sent a byte is, nor one whose request ends
- * later: it would wait for both to the end of its patience. Returns what is to be called after each answer.
- */
-export function closeIdleOnStop(app: FastifyInstance): () => void {
-  const sockets = new Set<Socket>()
-  let isStopping = false
-  app.server.on('connection', (socket: Socket) => {
-    if (isStopping) return socket.destroy()
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
-  app.addHook('preClose', async () => {
-    isStopping = true
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
-  })
-  return () => {
-    if (isStopping) app.server.closeIdleConnections()
+/** A socket that was told why it is refused may read that for so long. */
+const REFUSED_LINGER_MILLISECONDS = 1_000
+
+/** After the signal, requests that were on their way are still answered for so long. */
+const STOP_GRACE_MILLISECONDS = 250
+
+/** Knows the connections of a server and what they are at, so that a stop drops no request and waits for no idler. */
+export class Connections {
+  private readonly open = new Map<string, Socket>()
+  private readonly running = new Set<FastifyReply>()
+  private isStopping = false
+
+  constructor(app: FastifyInstance) {
+    app.server.on('connection', (socket: Socket) => {
+      if (this.isStopping) return socket.destroy()
+      const key = keyOf(socket)
+      this.open.set(key, socket)
+      socket.once('close', () => this.open.delete(key))
+    })
+    app.addHook('preClose', () => this.stop())
   }
+
+  requestStarted(reply: FastifyReply): void {
+    this.running.add(reply)
+    if (this.isStopping) closeAfter(reply)
+  }
+
+  requestEnded(reply: FastifyReply): void {
+    this.running.delete(reply)
+  }
+
+  /**
+   * Takes no new connection, and says `Connection: close` with every answer from now on. What has no request under way
+   * after a moment is ended: idle connections, half a request, half a handshake.
+   */
+  private async stop(): Promise<void> {
+    this.isStopping = true
+    for (const reply of this.running) closeAfter(reply)
+    await sleep(STOP_GRACE_MILLISECONDS)
+    const busy = new Set([...this.running].map((reply) => keyOf(reply.request.raw.socket)))
+    for (const [key, socket] of this.open) if (!busy.has(key)) socket.destroy()
+  }
+}
+
+function closeAfter(reply: FastifyReply): void {
+  reply.raw.shouldKeepAlive = false
+}
+
+/** The same for a TLS connection and the TCP connection below it. */
+function keyOf(socket: Socket): string {
+  return `${socket.remoteAddress} ${socket.remotePort}`
 }
 
 const parserErrors: Record<string, ErrorCode> = {

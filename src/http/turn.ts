@@ -1,4 +1,5 @@
 import type { Server, Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
 import type { Store, Versions } from '../store/store.js'
 
 /** The event loop takes so many ready sockets from the kernel at once; with fewer open, it asks once a turn. */
@@ -14,12 +15,14 @@ const MAX_OPEN_SOCKETS = 1_000
  */
 export class TurnVersions {
   private held: Versions | undefined
+  /** The loop counts a turn just before it asks the kernel, so what is read after a poll never outlives it. */
+  private turn = -1
   private readonly served = new Set<Socket>()
   private openSockets = 0
 
   constructor(
-    private readonly store: Store,
-    server: Server,
+    private readonly store: Pick<Store, 'versions'>,
+    server: Pick<Server, 'on'>,
   ) {
     server.on('connection', (socket: Socket) => {
       this.openSockets++
@@ -29,20 +32,18 @@ export class TurnVersions {
 
   /** The versions for a request on a socket. */
   read(socket: Socket): Versions | Promise<Versions> {
-    if (this.held && !this.served.has(socket) && this.openSockets < MAX_OPEN_SOCKETS) {
-      this.served.add(socket)
-      return this.held
+    const turn = performance.nodeTiming.uvMetricsInfo.loopCount
+    if (turn !== this.turn) {
+      this.turn = turn
+      this.held = undefined
+      this.served.clear()
     }
+    const isFirst = !this.served.has(socket)
+    this.served.add(socket)
+    if (this.held && isFirst && this.openSockets < MAX_OPEN_SOCKETS) return this.held
     const versions = this.store.versions()
     if (versions instanceof Promise) return versions
-    if (!this.held) setImmediate(this.endTurn)
     this.held = versions
-    this.served.add(socket)
     return versions
-  }
-
-  private readonly endTurn = (): void => {
-    this.held = undefined
-    this.served.clear()
   }
 }

@@ -13,13 +13,21 @@ export async function derive(db: Db): Promise<void> {
   await deriveOrders(db)
 }
 
-/** The points that each author earned, in the temporary table `points`. */
+/** What no author's points may pass, with the base or without: every sum of them is then exact, in SQL and in JSON. */
+export const MAX_POINTS = Number.MAX_SAFE_INTEGER
+
+/**
+ * The points that each author earned, in the temporary table `lot_points`. Points past `MAX_POINTS` stand there as one
+ * more than it. The sum is not one of integers, as that can overflow; up to `MAX_POINTS` it is just as exact.
+ */
 export async function derivePoints(db: Db): Promise<void> {
-  await db.exec('drop table if exists temp.points')
-  await db.exec(`create temporary table points as
-    select v.id_auteur, sum(c.score) as points, count(*) as nb
+  const sum = 'sum(c.score * 1.0)'
+  await db.exec('drop table if exists lot_points')
+  await db.exec(`create temporary table lot_points as
+    select v.id_auteur, count(*) as nb,
+      cast(case when ${sum} > ${MAX_POINTS} then ${MAX_POINTS + 1} else ${sum} end as bigint) as points
     from validations v join challenges c on c.id_challenge = v.id_challenge group by v.id_auteur`)
-  await db.exec('create unique index temp.points_auteur on points (id_auteur)')
+  await db.exec('create unique index lot_points_auteur on lot_points (id_auteur)')
 }
 
 /** Scores and ranking keys from bases and points, after `derivePoints`. */
@@ -53,7 +61,7 @@ async function expectedScores(db: Db): Promise<{ sql: string; values: string[] }
   const score = `case when ${total} < 0 then 0 else ${total} end`
   const sql = `select a.id_auteur, ${score} as score, coalesce(p.nb, 0) as nb,
       case when ${isHidden} then null else -(${score}) end as cle
-    from auteurs a left join points p on p.id_auteur = a.id_auteur`
+    from auteurs a left join lot_points p on p.id_auteur = a.id_auteur`
   return { sql, values }
 }
 

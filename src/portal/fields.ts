@@ -8,11 +8,12 @@ export type Field<T> = (value: unknown) => T
 /** The reason alone; the caller knows the line and the name. */
 export class FieldError extends Error {}
 
-/** The largest score of a challenge or an author, low enough that no sum of scores loses a point. */
-const MAX_SCORE = 1_000_000_000_000
+/** The largest score of a challenge: thousands of them add up to a total that JSON carries exactly. */
+const MAX_CHALLENGE_SCORE = 1_000_000_000_000
 
 export const recordId: Field<number> = integerBetween(1, Number.MAX_SAFE_INTEGER)
-export const score: Field<number> = integerBetween(0, MAX_SCORE)
+export const challengeScore: Field<number> = integerBetween(0, MAX_CHALLENGE_SCORE)
+export const auteurScore: Field<number> = integerBetween(0, Number.MAX_SAFE_INTEGER)
 export const seconds: Field<number> = integerBetween(0, Number.MAX_SAFE_INTEGER)
 export const base: Field<number> = integerBetween(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
 

@@ -1,5 +1,5 @@
 import type { Change, Db, Store } from '../store/store.js'
-import { derive, derivePoints } from './derive.js'
+import { derive, derivePoints, MAX_POINTS } from './derive.js'
 import { readLines } from './lines.js'
 import { hasChanged, type MergeOptions, merge, type Tally } from './merge.js'
 import { Faults, lotOf, type Staged, Stager } from './stage.js'
@@ -57,10 +57,10 @@ export async function importDump(
     throwIfAny(faults)
     const rebased = await setBases(db)
     if (!hasChanged(tallies) && rebased === 0) throw new Unchanged(tallies)
+    await checkPoints(db, faults)
+    throwIfAny(faults)
     options.onProgress?.('rank', staged.lines)
     await derive(db)
-    await checkScores(db, faults)
-    throwIfAny(faults)
     const accounts = tallies.some((tally) => ['auteur', 'compte'].includes(tally.type) && hasChanged([tally]))
     return { change: { donnees: true, comptes: accounts }, tallies }
   }
@@ -83,20 +83,19 @@ async function setBases(db: Db): Promise<number> {
   return db.exec(
     `update auteurs set base = n.base
      from (select l.id_auteur, coalesce(l.base_voulue, l.score_voulu - coalesce(p.points, 0), 0) as base
-       from ${lotOf('auteurs')} l left join points p on p.id_auteur = l.id_auteur where l.supprime = 0) as n
+       from ${lotOf('auteurs')} l left join lot_points p on p.id_auteur = l.id_auteur where l.supprime = 0) as n
      where n.id_auteur = auteurs.id_auteur and auteurs.base <> n.base`,
   )
 }
 
-/** A total must stay a number that JSON carries exactly. */
-async function checkScores(db: Db, faults: Faults): Promise<void> {
-  const tooHigh = await db.select<{ id_auteur: number }>(
-    'select id_auteur from auteurs where score > ? order by id_auteur limit 20',
-    Number.MAX_SAFE_INTEGER,
+/** The points of an author and the total must stay numbers that JSON carries exactly, and so the base between them. */
+async function checkPoints(db: Db, faults: Faults): Promise<void> {
+  await faults.addFound<{ ligne: null; id_auteur: number }>(
+    db,
+    `select null as ligne, a.id_auteur from auteurs a join lot_points p on p.id_auteur = a.id_auteur
+     where p.points > ${MAX_POINTS} or a.base + p.points > ${MAX_POINTS}`,
+    ({ id_auteur }) => `the points of auteur ${id_auteur}, with the base or without, would pass ${MAX_POINTS}`,
   )
-  for (const { id_auteur } of tooHigh) {
-    faults.add(undefined, `the score of auteur ${id_auteur} would pass ${Number.MAX_SAFE_INTEGER}`)
-  }
 }
 
 function throwIfAny(faults: Faults): void {

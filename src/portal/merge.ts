@@ -135,24 +135,24 @@ async function checkReferences(db: Db, faults: Faults): Promise<void> {
     for (const { column, table } of kind.references) await checkReference(db, faults, kind.table, column, table)
   }
   await checkReference(db, faults, 'challenges_auteurs', 'id_auteur', 'auteurs')
-  const used = await db.select<{ ligne: number | null; id_rubrique: number; id_challenge: number }>(
+  await faults.addFound<{ ligne: number | null; id_rubrique: number; id_challenge: number }>(
+    db,
     `select l.ligne, c.id_rubrique, min(c.id_challenge) as id_challenge from challenges c
      left join ${lotOf('rubriques')} l on l.id_rubrique = c.id_rubrique
      where not exists (select 1 from rubriques r where r.id_rubrique = c.id_rubrique)
      and not exists (select 1 from ${lotOf('challenges')} n where n.id_challenge = c.id_challenge and n.supprime = 0)
-     group by l.ligne, c.id_rubrique order by l.ligne`,
+     group by l.ligne, c.id_rubrique`,
+    ({ id_rubrique, id_challenge }) => `rubrique ${id_rubrique} is still used by challenge ${id_challenge}`,
   )
-  for (const { ligne, id_rubrique, id_challenge } of used) {
-    faults.add(ligne ?? undefined, `rubrique ${id_rubrique} is still used by challenge ${id_challenge}`)
-  }
 }
 
 async function checkReference(db: Db, faults: Faults, child: string, column: string, parent: string): Promise<void> {
   const isRemoved = child === 'challenges_auteurs' ? '' : 'l.supprime = 0 and'
-  const dangling = await db.select<{ ligne: number; id: number }>(
-    `select l.ligne, l.${column} as id from ${lotOf(child)} l
-     where ${isRemoved} not exists (select 1 from ${parent} p where p.${column} = l.${column}) order by l.ligne`,
-  )
   const field = child === 'challenges_auteurs' ? 'auteurs' : column
-  for (const { ligne, id } of dangling) faults.add(ligne, `${field} names ${id}, which ${parent} does not have`)
+  await faults.addFound<{ ligne: number; id: number }>(
+    db,
+    `select l.ligne, l.${column} as id from ${lotOf(child)} l
+     where ${isRemoved} not exists (select 1 from ${parent} p where p.${column} = l.${column})`,
+    ({ id }) => `${field} names ${id}, which ${parent} does not have`,
+  )
 }

@@ -58,7 +58,7 @@ const auteurFields = {
   nom: field.required(MAX_NAME),
   statut: field.text(MAX_WORD),
   lang: field.text(MAX_WORD),
-  score: field.orNull(field.score),
+  score: field.orNull(field.auteurScore),
   score_base: field.orNull(field.base),
 }
 
@@ -89,7 +89,7 @@ const challengeFields = {
   soustitre: field.text(MAX_NAME),
   descriptif: field.text(MAX_HTML),
   lang: field.text(MAX_WORD),
-  score: field.score,
+  score: field.challengeScore,
   difficulte: field.text(MAX_WORD),
   id_trad: field.orNull(field.recordId),
   url_challenge: field.challengeUrl,

@@ -13,6 +13,23 @@ export class Faults {
     this.count++
     if (this.shown.length < Faults.SHOWN) this.shown.push(line === undefined ? message : `line ${line}: ${message}`)
   }
+
+  /**
+   * Adds a fault for each row of a select, whose first column is the line, in the order of its first two columns.
+   * However many there are, only those still to be shown are fetched.
+   */
+  async addFound<R extends { ligne: number | null }>(
+    db: Db,
+    select: string,
+    toMessage: (row: R) => string,
+  ): Promise<void> {
+    const [found] = await db.select<{ nb: number }>(`select count(*) as nb from (${select}) as faults`)
+    const nb = Number(found?.nb)
+    const room = Math.min(nb, Faults.SHOWN - this.shown.length)
+    const rows = room > 0 ? await db.select<R>(`${select} order by 1, 2 limit ${room}`) : []
+    for (const row of rows) this.add(row.ligne ?? undefined, toMessage(row))
+    this.count += nb - rows.length
+  }
 }
 
 export interface StageOptions {
@@ -128,23 +145,23 @@ export class Stager {
     const isSame = kind.key.map((column) => `a.${column} = b.${column}`).join(' and ')
     await this.db.exec(`create index ${lot}_cle on ${lot} (${key}, ligne)`)
     const first = `(select min(a.ligne) from ${lot} a where ${isSame})`
-    const differing = await this.db.select<{ avant: number; ligne: number }>(
-      `select a.ligne as avant, b.ligne as ligne from ${lot} b join ${lot} a on ${isSame} and a.ligne = ${first}
-       where a.ligne < b.ligne and ${row('a')} is distinct from ${row('b')} order by b.ligne`,
+    await this.faults.addFound<{ ligne: number; avant: number }>(
+      this.db,
+      `select b.ligne as ligne, a.ligne as avant from ${lot} b join ${lot} a on ${isSame} and a.ligne = ${first}
+       where a.ligne < b.ligne and ${row('a')} is distinct from ${row('b')}`,
+      ({ avant }) => `differs from line ${avant}, which has the same ${kind.key.join(' and ')}`,
     )
-    for (const { avant, ligne } of differing)
-      this.faults.add(ligne, `differs from line ${avant}, which has the same ${kind.key.join(' and ')}`)
     await this.db.exec(`delete from ${lot} as b where b.ligne > ${first}`)
   }
 
   /** A key belongs to one account and has one name; which of two would win is not for us to say. */
   private async checkKeys(): Promise<void> {
-    const twice = await this.db.select<{ avant: number; ligne: number }>(
-      `select min(ligne) as avant, max(ligne) as ligne from ${lotOf('cles_api')}
-       where ligne in (select ligne from ${lotOf('comptes')}) group by empreinte having count(*) > 1 order by max(ligne)`,
+    await this.faults.addFound<{ ligne: number; avant: number }>(
+      this.db,
+      `select max(ligne) as ligne, min(ligne) as avant from ${lotOf('cles_api')}
+       where ligne in (select ligne from ${lotOf('comptes')}) group by empreinte having count(*) > 1`,
+      ({ ligne, avant }) => `cles has an empreinte twice${avant === ligne ? '' : `, first in line ${avant}`}`,
     )
-    for (const { avant, ligne } of twice)
-      this.faults.add(ligne, `cles has an empreinte twice${avant === ligne ? '' : `, first in line ${avant}`}`)
   }
 }
 

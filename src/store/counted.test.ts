@@ -65,14 +65,14 @@ describe('a counted order built from entries', () => {
 
   test('replaces what was built before, and leaves orders of other names alone', async () => {
     await withOrder([[1, 1]], async (db) => {
-      await rebuild(db, 'autre', "select 'autre' as arbre, cle, id from temp.essai")
+      await rebuild(db, 'autre', "select 'autre' as arbre, cle, id from essai")
       await rebuild(db, 'essai', 'select null as arbre, 0 as cle, 0 as id where false')
       expect([await countAll(db, 'essai'), await countAll(db, 'autre')]).toEqual([0, 1])
     })
   })
 
   test('may be one of many that are built and verified together', async () => {
-    const many = "select 'essai/' || (id % 7) as arbre, cle, id from temp.essai"
+    const many = "select 'essai/' || (id % 7) as arbre, cle, id from essai"
     const entries = Array.from({ length: 500 }, (_, i): Entry => [i % 11, i])
     await withOrder(entries, async (db) => {
       await rebuild(db, 'essai/%', many)
@@ -114,9 +114,9 @@ describe('verifyOrder names an order', () => {
       fc.asyncProperty(anyEntries(1), fc.nat(), async (entries, pick) => {
         await withOrder(entries, async (db) => {
           const [cle, id] = entries[pick % entries.length]!
-          await db.exec('delete from temp.essai where cle = ? and id = ?', cle, id)
+          await db.exec('delete from essai where cle = ? and id = ?', cle, id)
           expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
-          await db.exec('insert into temp.essai values (?, ?), (?, ?)', cle, id, 1_000, 1)
+          await db.exec('insert into essai values (?, ?), (?, ?)', cle, id, 1_000, 1)
           expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
         })
       }),
@@ -132,16 +132,16 @@ describe('verifyOrder names an order', () => {
   })
 })
 
-const ENTRIES = "select 'essai' as arbre, cle, id from temp.essai"
+const ENTRIES = "select 'essai' as arbre, cle, id from essai"
 /** What a live leaf may hold at most. */
 const MAX_LEAF = 64
 
 /** Builds the order of some entries, and shows it with them in order; all in one transaction. */
 async function withOrder(entries: Entry[], work: (db: Db, sorted: Entry[]) => Promise<void>): Promise<void> {
   await store.write({}, async (db) => {
-    await db.exec('delete from temp.essai')
+    await db.exec('delete from essai')
     await db.exec('delete from noeuds')
-    await db.load('temp.essai', ['cle', 'id'], entries)
+    await db.load('essai', ['cle', 'id'], entries)
     await rebuild(db, 'essai', ENTRIES)
     await work(db, [...entries].sort(compare))
   })

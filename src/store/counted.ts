@@ -78,14 +78,14 @@ export async function rebuild(db: Db, pattern: string, entries: string): Promise
 
 /** What is wrong with the trees of some orders: their nodes are compared with the entries they count. */
 export async function verifyOrder(db: Db, pattern: string, entries: string): Promise<string[]> {
-  await db.exec('drop table if exists temp.entree')
-  await db.exec(`create temporary table entree as ${entries}`)
-  await db.exec('create unique index temp.entree_cle on entree (arbre, cle, id)')
+  await db.exec('drop table if exists lot_entrees')
+  await db.exec(`create temporary table lot_entrees as ${entries}`)
+  await db.exec('create unique index lot_entrees_cle on lot_entrees (arbre, cle, id)')
   const faults: { arbre: string }[] = []
   for (let niveau = 0; niveau <= TOP_LEVEL; niveau++) {
     const below =
       niveau === 0
-        ? 'select count(*) from entree b where'
+        ? 'select count(*) from lot_entrees b where'
         : `select sum(nb) from noeuds b where b.niveau = ${niveau - 1} and`
     faults.push(
       ...(await db.select<{ arbre: string }>(
@@ -99,7 +99,7 @@ export async function verifyOrder(db: Db, pattern: string, entries: string): Pro
     )
   }
   const missing = await db.select<{ arbre: string }>(
-    `select distinct arbre from entree e where not exists (select 1 from noeuds n where n.arbre = e.arbre
+    `select distinct arbre from lot_entrees e where not exists (select 1 from noeuds n where n.arbre = e.arbre
        and n.niveau = ${TOP_LEVEL} and n.cle = ${FIRST_CLE} and n.id = 0)`,
   )
   return [...new Set([...faults, ...missing].map(({ arbre }) => `the order ${arbre}`))]

@@ -50,7 +50,17 @@ export async function listIds(db: Db, request: ListRequest): Promise<IdPage> {
   ]
   if (needles.length === 0) return filters.length === 0 ? pageOfAll(db, request) : pageOfFiltered(db, request, filters)
   if (Object.keys(indexed).length > 0) return pageOfMatches(db, request, matching(request, indexed, filters))
+  if (request.condition) return pageOfFiltered(db, request, filters)
   return pageOfScan(db, request, filters)
+}
+
+/**
+ * The values of an `in (…)`, repeated up to a power of two: lists of all lengths make a handful of statements, which stay
+ * prepared.
+ */
+export function padded(values: readonly number[]): number[] {
+  const length = 2 ** Math.ceil(Math.log2(values.length))
+  return Array.from({ length }, (_, i) => values[Math.min(i, values.length - 1)] as number)
 }
 
 /** The whole table: the counted order finds the row, at the same cost at any depth. */
@@ -85,8 +95,22 @@ async function pageOfMatches(db: Db, { debut, limite }: ListRequest, source: Raw
   return { ids: found, more, ...(more ? { total: undefined } : told(await count(db, source))) }
 }
 
-/** Walks the table in windows, giving the event loop its turn between two, until the page is full and the total known. */
+/** Scans under way in this process: each holds a snapshot while it yields, and others need theirs. */
+const MAX_SCANS = 2
+let scans = 0
+
 async function pageOfScan(db: Db, request: ListRequest, filters: RawBuilder<unknown>[]): Promise<IdPage> {
+  if (scans >= MAX_SCANS) throw new Problem('search_too_broad')
+  scans++
+  try {
+    return await scan(db, request, filters)
+  } finally {
+    scans--
+  }
+}
+
+/** Walks the table in windows, giving the event loop its turn between two, until the page is full and the total known. */
+async function scan(db: Db, request: ListRequest, filters: RawBuilder<unknown>[]): Promise<IdPage> {
   const { table, id, debut, limite } = request
   const deadline = Date.now() + SCAN_BUDGET_MILLISECONDS
   const wanted = Math.max(debut + limite, MAX_COUNTED_MATCHES) + 1

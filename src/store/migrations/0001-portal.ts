@@ -30,7 +30,7 @@ export const portal: Migration = {
       cle_classement integer,
       nb_validations integer not null default 0
     ) strict`,
-    `create index auteurs_classement on auteurs (cle_classement, id_auteur, nom)`,
+    `create index auteurs_classement on auteurs (cle_classement)`,
     `create index auteurs_statut on auteurs (statut_cle, id_auteur)`,
     `create index auteurs_lang on auteurs (lang_cle, id_auteur)`,
     `create table challenges (

@@ -11,7 +11,7 @@ import {
 import type { Db } from '../store.js'
 import { type Driver, type DriverStatement, type OpenOptions, openDriver, translate } from './driver.js'
 
-/** Statements kept prepared on a connection; filters combine into a few dozen shapes, this leaves room. */
+/** Statements kept prepared on a connection; filters and padded lists make some hundred shapes, this leaves room. */
 const MAX_PREPARED = 300
 
 /**
@@ -91,6 +91,11 @@ export class Connection implements Db {
   /** Runs statements that take no parameter and are not worth keeping prepared. */
   script(sql: string): void {
     translate(this.path, () => this.driver.exec(sql))
+  }
+
+  /** Takes back a transaction, where SQLite has not done so itself, as it does when the disk is full. */
+  rollback(): void {
+    if (this.driver.isTransaction) this.script('rollback')
   }
 
   close(): void {

@@ -27,7 +27,11 @@ export function createFile(path: string): void {
 
 /** The migrations that a file lacks; all of them where it is missing. Refuses a file that is not ours or is newer. */
 export function pendingMigrations(path: string): Migration[] {
-  if (!existsSync(path) || (statSync(path).isFile() && statSync(path).size === 0)) return [...migrations]
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats?.isDirectory()) {
+    throw new StoreError('unreachable', `${path}: this is a folder, not a file; give --database a file in it`)
+  }
+  if (!stats || (stats.isFile() && stats.size === 0)) return [...migrations]
   const connection = new Connection(path, { readOnly: true, busyTimeoutMilliseconds: 1_000 })
   try {
     return migrations.slice(schemaVersion(connection))
@@ -64,7 +68,7 @@ async function apply(connection: Connection, migration: Migration): Promise<bool
     connection.script('commit')
     return wanted
   } catch (error) {
-    connection.script('rollback')
+    connection.rollback()
     throw error
   }
 }

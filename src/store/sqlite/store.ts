@@ -48,7 +48,7 @@ export class SqliteStore implements Store {
       try {
         return await work(reader, reader.row(SELECT_VERSIONS) as unknown as Versions)
       } finally {
-        reader.change('commit')
+        reader.rollback()
       }
     })
   }
@@ -74,6 +74,8 @@ export class SqliteStore implements Store {
         const value = await merge(connection)
         return { value, change: value.change }
       })
+      // Most of the log is moved with no lock; only then is it worth asking for the short one that empties the file.
+      connection.value('pragma wal_checkpoint(passive)')
       connection.value('pragma wal_checkpoint(truncate)')
       return result
     } finally {
@@ -83,9 +85,8 @@ export class SqliteStore implements Store {
 
   async backup(file: string): Promise<void> {
     if (existsSync(file)) throw new StoreError('unreachable', `${file}: the file exists; give a new name`)
-    const unfinished = `${file}.unfinished`
+    const unfinished = `${file}.${process.pid}.unfinished`
     try {
-      rmSync(unfinished, { force: true })
       closeSync(openSync(unfinished, 'wx', 0o600))
       await this.readers.use(async (reader) => reader.change('vacuum into ?', unfinished))
       keepWal(unfinished)
@@ -152,7 +153,7 @@ async function transaction<T>(
     connection.change('commit')
     return value
   } catch (error) {
-    connection.script('rollback')
+    connection.rollback()
     throw error
   }
 }
