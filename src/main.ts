@@ -2,6 +2,10 @@
 import { run } from './cli/program.js'
 
 // Whoever reads our output may stop early, as `head` does; that is not a failure of ours.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') process.exit(0)
+  process.stderr.write(`error: cannot write to standard output (${code}); what the command changed is changed\n`)
+  process.exit(1)
+})
 
 process.exitCode = await run(process.argv)

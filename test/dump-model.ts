@@ -101,7 +101,7 @@ export function importIntoModel(
     const wanted = line.score === undefined ? 0 : (line.score as number) - points
     model.auteurs.get(line.id_auteur as number)!.base = (line.score_base as number | undefined) ?? wanted
   }
-  return isSound(model) ? model : undefined
+  return isSound(model) && isExact(model) ? model : undefined
 }
 
 /** What `export` must write, line for line. */
@@ -153,6 +153,14 @@ function isSound({ rubriques, auteurs, challenges, validations, comptes }: Model
     ) &&
     [...comptes.values()].every((line) => auteurs.has(line.id_auteur as number))
   )
+}
+
+/** Whether JSON carries the points of every author exactly, with the base and without. */
+function isExact(model: Model): boolean {
+  return [...model.auteurs].every(([id, { base }]) => {
+    const points = pointsOf(model, id)
+    return Math.max(points, base + points) <= Number.MAX_SAFE_INTEGER
+  })
 }
 
 function kindOf(line: DumpLine) {

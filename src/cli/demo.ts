@@ -27,14 +27,11 @@ export function demoCommand(): Command {
       const store = await openStore(options.database, { create: true })
       try {
         const account = await fillOnce(store)
-        const told = (address: string) => (account ? welcome(address, account) : welcomeBack(address, options.database))
+        // Shown before anything else can fail: nobody can show it again.
+        if (account) print(presentAccount(account))
         const { listen } = await import('./listen.js')
-        const { address, stopped } = await listen(store, appSettings, options).catch((error) => {
-          // The account is shown this once, even where its server could not start.
-          if (account) print(told(`http://${options.host}:${options.port}`))
-          throw error
-        })
-        print(told(address))
+        const { address, stopped } = await listen(store, appSettings, options)
+        print(account ? welcome(address, account) : welcomeBack(address, options.database))
         await stopped
       } finally {
         await store.close()
@@ -98,15 +95,18 @@ async function accountLine({ password, key }: DemoAccount): Promise<object> {
   }
 }
 
-function welcome(address: string, { password, key }: DemoAccount): string {
+function presentAccount({ password, key }: DemoAccount): string {
   return `
-Palmarès serves its demo portal on ${address}
+The demo portal is made. Its account, shown this once:
 
   login     ${LOGIN}
   password  ${password}
-  API key   ${key}
+  API key   ${key}`
+}
 
-They are shown this once. Try:
+function welcome(address: string, { key }: DemoAccount): string {
+  return `
+Palmarès serves it on ${address}. Try:
 
   curl -b 'api_key=${key}' '${address}/classement?debut_classement=2450&limite=60'
   curl -b 'api_key=${key}' '${address}/challenges?titre=mot'

@@ -62,10 +62,13 @@ function listCommand(): Command {
   return command('list', 'List the live keys, of every account or of one.', [database, json])
     .argument('[login]')
     .action(async (login: string | undefined, options: { database: string; json?: boolean }) => {
-      const rows = await withStore(options.database, { create: false }, (store) =>
-        store.read((db) => listCles(db, nowSeconds())),
+      const shown = await withStore(options.database, { create: false }, (store) =>
+        store.read(async (db) => {
+          const compte = login === undefined ? undefined : await findCompte(db, login)
+          if (login !== undefined && !compte) throw new CommandError(`there is no account ${login}`)
+          return listCles(db, nowSeconds(), compte?.id_compte)
+        }),
       )
-      const shown = rows.filter((row) => login === undefined || row.login === login)
       if (options.json) printJson(shown.map((row) => ({ ...presentApiKey(row), login: row.login })))
       else {
         printTable(

@@ -11,7 +11,7 @@ export function print(text: string): void {
 
 /** All that is not a result, on standard error. */
 export function tell(text: string): void {
-  process.stderr.write(`${text}\n`)
+  process.stderr.write(`${harmless(text)}\n`)
 }
 
 export function printJson(value: unknown): void {
@@ -20,8 +20,13 @@ export function printJson(value: unknown): void {
 
 export function printTable(head: string[], rows: (string | number)[][]): void {
   const table = new Table({ head, style: { head: [], border: [], compact: true } })
-  table.push(...rows)
+  table.push(...rows.map((row) => row.map((cell) => harmless(String(cell)))))
   print(table.toString())
+}
+
+/** Names come from dumps and clients: what a terminal would obey in them is shown as an escape. */
+function harmless(text: string): string {
+  return text.replace(/[^\P{Cc}\n]/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** Long work seen from outside: a bar on a terminal, a plain line now and then elsewhere. */
@@ -54,15 +59,21 @@ function terminalProgress(unit: string): Progress {
 }
 
 function plainProgress(unit: string): Progress {
+  let line = ''
   let lastStep = ''
-  let lastTold = 0
+  let lastTold = Date.now()
+  const tellLast = () => {
+    if (line !== '') tell(line)
+    line = ''
+    lastTold = Date.now()
+  }
   return {
     update(step, done) {
-      if (step === lastStep && Date.now() - lastTold < PLAIN_LINE_MILLISECONDS) return
-      tell(`${step}: ${done} ${unit}`)
+      if (step !== lastStep) tellLast()
       lastStep = step
-      lastTold = Date.now()
+      line = `${step}: ${done} ${unit}`
+      if (Date.now() - lastTold >= PLAIN_LINE_MILLISECONDS) tellLast()
     },
-    stop: () => undefined,
+    stop: tellLast,
   }
 }

@@ -304,9 +304,37 @@ describe('the score of an author', () => {
     const solves = many.map(({ id_challenge }) => validation(1, id_challenge as number))
     const base = { ...auteur(1), score_base: Number.MAX_SAFE_INTEGER }
     expect(await faultsOf([rubrique(1), ...many, ...solves, base])).toEqual([
-      'the score of auteur 1 would pass 9007199254740991',
+      'the points of auteur 1, with the base or without, would pass 9007199254740991',
     ])
     expect(await exportFrom(store)).toEqual([])
+  })
+
+  test('may be the largest that JSON carries exactly, and one point more is refused', async () => {
+    const max = Number.MAX_SAFE_INTEGER
+    const lines = [rubrique(1), challenge(1, 10), validation(1, 1)]
+    for (const fields of [{ score: max }, { score_base: max - 10 }]) {
+      await importInto(store, [...lines, { ...auteur(1), ...fields }], { replace: true })
+      expect(await lineOf('auteur', 'id_auteur', 1)).toEqual({ ...auteur(1), score: max })
+    }
+    for (const more of [[challenge(1, 11)], [challenge(2, 1), validation(1, 2)]]) {
+      expect(await faultsOf(more)).toHaveLength(1)
+    }
+    expect(await scores()).toEqual([max])
+  })
+
+  test('is refused where the solves alone would pass that, however far, as no base could be exact', async () => {
+    const many = Array.from({ length: 9_008 }, (_, i) => challenge(i + 1, 1_000_000_000_000))
+    const solves = many.map(({ id_challenge }) => validation(1, id_challenge as number))
+    const line = { ...auteur(1), score: 0, score_base: -Number.MAX_SAFE_INTEGER }
+    await importInto(store, [rubrique(1), ...many, ...solves.slice(1), line])
+    expect(await lineOf('auteur', 'id_auteur', 1)).toMatchObject({ score: 0, score_base: -Number.MAX_SAFE_INTEGER })
+    expect(await faultsOf(solves)).toHaveLength(1)
+    await store.write({}, (db) => db.exec('update challenges set score = 9000000000000000000'))
+    for (const fields of [{}, { score: 7 }, { score: Number.MAX_SAFE_INTEGER }, line]) {
+      expect(await faultsOf([...solves, { ...auteur(1), ...fields }])).toEqual([
+        'the points of auteur 1, with the base or without, would pass 9007199254740991',
+      ])
+    }
   })
 
   test('holds no place where the statut is hidden, in any letter case, and holds one again after', async () => {

@@ -74,7 +74,7 @@ test('the largest ids, scores and texts of every script come back as they were',
   const texts = ['Élodie 🚩\u2028\u2029', '"\\\u0001\u007f\uffff', '한글 \u1112\u1161\u11ab', 'א\u05b0 <b>&amp;</b>']
   const lines = [
     ...texts.map((nom, i) => ({ type: 'rubrique', id_rubrique: max - i, nom })),
-    { type: 'auteur', id_auteur: max, nom: texts[0], score: 1_000_000_000_000 },
+    { type: 'auteur', id_auteur: max, nom: texts[0], score: max },
     { type: 'challenge', id_challenge: max, id_rubrique: max, titre: texts[1], score: 1_000_000_000_000 },
     { type: 'validation', id_auteur: max, id_challenge: max, date: '9999-12-31T23:59:59Z' },
     { type: 'environnement_virtuel', id_environnement_virtuel: max, nom: texts[2], time_to_root: max },
@@ -84,6 +84,34 @@ test('the largest ids, scores and texts of every script come back as they were',
   expect(parse(await exportText(store, false)).at(-1)).toEqual(lines.at(-1))
   await expectSameAfterMoving(store)
   await close()
+})
+
+test('every score and base that an import takes comes back as it was, to the last point', async () => {
+  const max = Number.MAX_SAFE_INTEGER
+  const number = (low: number) => fc.oneof(fc.integer({ min: low, max }), fc.integer({ min: max - 40, max }))
+  const base = fc.oneof(number(-max), fc.integer({ min: -max, max: 40 - max }))
+  const points = fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 1e12 - 40, max: 1e12 }))
+  const auteurs = fc.array(fc.record({ score: fc.option(number(0)), score_base: fc.option(base) }), { minLength: 1 })
+  await fc.assert(
+    fc.asyncProperty(auteurs, fc.array(points, { maxLength: 4 }), async (scores, challenges) => {
+      const { store, close } = await makeStore()
+      const imports = [
+        [{ type: 'rubrique', id_rubrique: 1, nom: 'r' }],
+        challenges.map((score, i) => challengeLine({ id_challenge: i + 1, score })),
+        ...scores.map((fields, i) => [
+          { type: 'auteur', id_auteur: i + 1, nom: 'a', ...known(fields) },
+          ...challenges.map((_, j) => ({ type: 'validation', id_auteur: i + 1, id_challenge: j + 1 })),
+        ]),
+      ]
+      let model = emptyModel()
+      for (const lines of imports) {
+        model = await importBoth(store, model, { lines, replace: false, withAccounts: false })
+      }
+      await expectSameAfterMoving(store)
+      await close()
+    }),
+    { numRuns: 40 },
+  )
 })
 
 test('an export of more rows than are read at a time holds each of them once', async () => {
@@ -182,6 +210,10 @@ function sorted(model: Model): unknown[] {
   return Object.values(model).map(inOrder)
 }
 
+function known(fields: DumpLine): DumpLine {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+}
+
 function digits(line: DumpLine): string {
   return JSON.stringify(line).replaceAll(/\D/g, '')
 }
@@ -238,22 +270,31 @@ function withoutRepeats(lines: DumpLine[]): DumpLine[] {
   return [...new Map([...foundation, ...lines].map((line) => [keyOf(line), line])).values()]
 }
 
+/** Small numbers, and now and then one at an edge. */
+function mostly(small: fc.Arbitrary<number>, ...edges: number[]): fc.Arbitrary<number> {
+  return fc.oneof({ weight: 4, arbitrary: small }, { weight: 1, arbitrary: fc.constantFrom(...edges) })
+}
+
 function anyLine(): fc.Arbitrary<DumpLine> {
   const id = fc.integer({ min: 1, max: 4 })
   const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
   const word = fc.constantFrom('', 'fr', '5poubelle', '5POUBELLE', 'É')
   const date = optional(fc.constantFrom('2024-02-29T23:59:59Z', '1969-12-31T23:59:59Z', '2025-01-01T00:00:00Z'))
-  const score = fc.integer({ min: 0, max: 30 })
+  const max = Number.MAX_SAFE_INTEGER
+  const small = fc.integer({ min: 0, max: 30 })
+  const score = mostly(small, 5_000_000_000_000, max - 1, max)
+  const base = mostly(fc.integer({ min: -40, max: 10 }), -max, 1 - max, 5_000_000_000_000, max - 10, max)
   const line = fc.oneof(
     fc.record({ type: fc.constant('rubrique'), id_rubrique: id, nom: fc.constantFrom('r1', 'R') }),
     fc.record({
       ...{ type: fc.constant('auteur'), id_auteur: id, nom: fc.constantFrom('a1', 'Zoë'), statut: word, lang: word },
-      ...{ score: optional(score), score_base: optional(fc.integer({ min: -40, max: 10 })) },
+      ...{ score: optional(score), score_base: optional(base) },
     }),
     fc.record({ type: fc.constant('auteur'), id_auteur: id, nom: fc.constant('a1'), score: optional(score) }),
     fc.record({
       ...{ type: fc.constant('challenge'), id_challenge: id, id_rubrique: fc.integer({ min: 1, max: 3 }) },
-      ...{ titre: fc.constantFrom('c', 'ç'), soustitre: word, descriptif: word, lang: word, score, difficulte: word },
+      ...{ titre: fc.constantFrom('c', 'ç'), soustitre: word, descriptif: word, lang: word, difficulte: word },
+      score: mostly(small, 1_000_000_000_000),
       ...{ id_trad: optional(id), url_challenge: fc.constantFrom('', 'fr/c'), date_publication: date },
       auteurs: fc.array(id, { maxLength: 3 }),
     }),
