@@ -40,6 +40,13 @@ describe('accounts', () => {
     ['an author who is not there', ['new', '--id-auteur', '77'], 'correct horse', /^error: there is no author 77;/],
     ['a short password', ['new', '--id-auteur', '1'], 'seven77', /^error: a password has at least 8 characters\n$/],
     ['a long password', ['new', '--id-auteur', '1'], 'x'.repeat(1_025), /^error: a password has at most 1024 bytes\n$/],
+    [
+      'a password of two lines',
+      ['new', '--id-auteur', '1'],
+      'correct\nhorse',
+      /^error: a password is one line, without/,
+    ],
+    ['a password with ESC', ['new', '--id-auteur', '1'], 'correct \u001b[A', /^error: a password is one line, without/],
     ['a login with spaces at its ends', [' new', '--id-auteur', '1'], 'correct horse', /^error: a login has 1 to/],
     ['a login of two lines', ['a\nb', '--id-auteur', '1'], 'correct horse', /^error: a login has 1 to/],
   ])('add refuses %s in one line, with status 1', async (_, args, password, line) => {
@@ -147,7 +154,7 @@ describe('keys', () => {
     expect(bot).toMatchObject({ portee: ['lecture'], expiration: '2090-01-31T00:00:00Z', derniere_utilisation: null })
     expect(bot.prefixe).toMatch(/^palm_[0-9A-Za-z]{6}$/)
     expect((await run('keys', 'list')).stdout).toContain('mon bot')
-    expect(JSON.parse((await run('keys', 'list', 'nobody', '--json')).stdout)).toEqual([])
+    expect(await run('keys', 'list', 'nobody', '--json')).toEqual(failed('there is no account nobody'))
   })
 
   test('revoke takes the id of the list, and the next request with the key is refused', async () => {

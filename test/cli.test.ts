@@ -449,7 +449,7 @@ test('a stop ends with 0 within 10 s, though a client holds a request and anothe
   const start = performance.now()
   const stopped = server.stop()
   // Its session waits 5 s for the lock: longer than the stop has left.
-  await sleep(8_000)
+  await sleep(7_000)
   client.write(body)
   expect(await stopped).toBe(0)
   expect(performance.now() - start).toBeLessThan(10_000)

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { buildApp } from '../src/app.js'
 import { createKey } from '../src/auth/cles.js'
@@ -96,6 +97,7 @@ export async function addKey(
 export const ACCOUNT = { login: 'alice', password: 'correct horse battery', idAuteur: 1 }
 
 export interface TestServer {
+  app: FastifyInstance
   store: Store
   /** The store's `--database` address. */
   database: string
@@ -140,6 +142,7 @@ export async function startServer(
   const get = (path: string, init: RequestInit = {}) =>
     anonymous(path, { ...init, headers: { cookie: `api_key=${key}`, ...(init.headers as Record<string, string>) } })
   return {
+    app,
     store,
     database,
     url,

@@ -53,7 +53,7 @@ export async function startPalmares(args: readonly string[], options: RunOptions
     for (const stream of [child.stdout!, child.stderr!]) {
       stream.on('data', (text: Buffer) => {
         output += text
-        if (/listening|serves its demo portal/.test(output)) resolve()
+        if (/listening|serves its demo portal|serves it on/.test(output)) resolve()
       })
     }
     void closed.then((status) => reject(new Error(`it ended with ${status}: ${output}`)))

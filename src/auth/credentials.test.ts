@@ -15,6 +15,9 @@ import { digest, isApiKey, makeApiKey, makeSessionToken } from './tokens.js'
 const HOUR_SECONDS = 3600
 const DAY_SECONDS = 24 * HOUR_SECONDS
 
+/** Uses are written together a second after the first. */
+const USE_WRITTEN = { timeout: 15_000 }
+
 for (const engine of engines) {
   describe(engine, () => {
     let server: TestServer
@@ -195,7 +198,7 @@ for (const engine of engines) {
         const cookie = `api_key=${key}`
         expect((await useOf(key))?.derniere_utilisation).toBeNull()
         expect(await statusWith({ cookie })).toBe(200)
-        await vi.waitUntil(async () => (await useOf(key))?.derniere_utilisation)
+        await vi.waitUntil(async () => (await useOf(key))?.derniere_utilisation, USE_WRITTEN)
         const used = (await useOf(key))!.derniere_utilisation!
         expect([used % HOUR_SECONDS, Math.abs(nowSeconds() - used) <= HOUR_SECONDS]).toEqual([0, true])
         const before = createHash('sha256').update(filesOf(server)).digest('hex')
@@ -212,7 +215,7 @@ for (const engine of engines) {
           ),
         )
         expect(await statusWith({ authorization: `Bearer ${key}` })).toBe(200)
-        await vi.waitUntil(async () => (await useOf(key))!.derniere_utilisation! > before)
+        await vi.waitUntil(async () => (await useOf(key))!.derniere_utilisation! > before, USE_WRITTEN)
       })
 
       test('of a secret only its SHA-256: the files hold no key, session or password', async () => {

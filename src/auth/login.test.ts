@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ACCOUNT, addAccount, engines, startServer, type TestServer } from '../../test/harness.js'
 import { BOB, petitPortail, postLogin, problemOf, sessionOf } from '../../test/wire.js'
-import { setDisabled } from './queries.js'
+import { nowSeconds } from '../instant.js'
+import { findCompte, insertSession, setDisabled } from './queries.js'
+import { digest, makeSessionToken } from './tokens.js'
 
 const { login, password } = ACCOUNT
 const RIGHT = { login, password }
@@ -62,6 +64,26 @@ for (const engine of engines) {
         for (const cookie of [one, two]) {
           expect((await server.anonymous('/auteurs', { headers: { cookie } })).status).toBe(200)
         }
+      })
+
+      test('the 101st session of an account ends its oldest, in the very next request, and no other', async () => {
+        const many = { login: 'many', password: 'a hundred devices', idAuteur: 2 }
+        await addAccount(server.store, many)
+        const bob = await sessionOf(server, BOB)
+        const tokens = Array.from({ length: 100 }, makeSessionToken)
+        await server.store.write({}, async (db) => {
+          const { id_compte } = (await findCompte(db, many.login))!
+          const first = nowSeconds() - 200
+          for (const [i, token] of tokens.entries()) {
+            await insertSession(db, { empreinte: digest(token), id_compte, now: first + i })
+          }
+        })
+        const ask = (cookie: string) => server.anonymous('/challenges', { headers: { cookie } })
+        const [oldest, next, ...others] = tokens.map((token) => `service_session=${token}`) as [string, string]
+        for (const cookie of [oldest, next]) expect((await ask(cookie)).status).toBe(200)
+        const newest = await sessionOf(server, many)
+        await problemOf(await ask(oldest), 'credential_revoked')
+        for (const cookie of [next, ...others, newest, bob]) expect((await ask(cookie)).status).toBe(200)
       })
 
       test('a conditional sign-in is answered in full, as nothing of it is tagged', async () => {
@@ -131,6 +153,15 @@ for (const engine of engines) {
           }
         })
       }
+
+      test('half a surrogate pair in a login or a password is a 400 that names it', async () => {
+        for (const parameter of ['login', 'password']) {
+          const body = JSON.stringify({ ...RIGHT, [parameter]: 'abc\ud800' })
+          expect(body).toContain(String.raw`\ud800`)
+          const { errors } = await problemOf(await postLogin(server, body), 'invalid_parameter')
+          expect(errors?.map((error) => error.parameter)).toEqual([parameter])
+        }
+      })
 
       test('two different values of one parameter are a 400 in a query and in a form', async () => {
         const twice = `login=alice&login=bob&password=${encodeURIComponent(password)}`

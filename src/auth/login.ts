@@ -1,7 +1,7 @@
 import { Problem } from '../errors.js'
 import { nowSeconds } from '../instant.js'
 import { addressKey } from '../limits.js'
-import type { Store } from '../store/store.js'
+import type { Change, Store } from '../store/store.js'
 import { SESSION_MAX_SECONDS } from './guard.js'
 import { PasswordChecker } from './passwords.js'
 import { endOldSessions, findCompte, insertSession, purgeSessions } from './queries.js'
@@ -49,11 +49,12 @@ export class Login {
   }): Promise<NewSession> {
     const token = makeSessionToken()
     const now = nowSeconds()
-    return this.store.write({}, async (db) => {
+    const change: Change = {}
+    return this.store.write(change, async (db) => {
       const still = await findCompte(db, compte.login)
       if (still?.mot_de_passe !== compte.mot_de_passe || still.desactive) throw new Problem('login_refused')
       await purgeSessions(db, now - 2 * SESSION_MAX_SECONDS)
-      await endOldSessions(db, compte.id_compte, MAX_LIVE_SESSIONS - 1, now)
+      change.comptes = (await endOldSessions(db, compte.id_compte, MAX_LIVE_SESSIONS - 1, now)) > 0
       await insertSession(db, { empreinte: digest(token), id_compte: compte.id_compte, now })
       return { token, idAuteur: compte.id_auteur, expiration: now + SESSION_MAX_SECONDS }
     })

@@ -107,8 +107,8 @@ export async function endSession(db: Db, empreinte: string, now: number): Promis
   await db.run(db.q.updateTable('sessions').set({ revocation: now }).where('empreinte', '=', empreinte))
 }
 
-/** Ends the sessions of an account but the latest ones. */
-export async function endOldSessions(db: Db, idCompte: number, kept: number, now: number): Promise<void> {
+/** Ends the sessions of an account but the latest ones, and says how many it ended. */
+export function endOldSessions(db: Db, idCompte: number, kept: number, now: number): Promise<number> {
   const latest = db.q
     .selectFrom('sessions')
     .select('empreinte')
@@ -116,7 +116,7 @@ export async function endOldSessions(db: Db, idCompte: number, kept: number, now
     .where('revocation', 'is', null)
     .orderBy('creation', 'desc')
     .limit(kept)
-  await db.run(
+  return db.run(
     db.q
       .updateTable('sessions')
       .set({ revocation: now })

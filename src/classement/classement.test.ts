@@ -1,6 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { portail } from '../../test/fixtures.js'
 import { engines, importInto, startServer, type TestServer } from '../../test/harness.js'
+import { compile, type Statement } from '../store/query.js'
+import { openDriver } from '../store/sqlite/driver.js'
+import type { Db } from '../store/store.js'
+import { findClassement } from './queries.js'
+import { rowOf } from './rank.js'
 
 interface Ranked {
   place: number
@@ -128,5 +133,42 @@ describe.each(engines)('the ranking on %s', (engine) => {
     ])
     expect(ranked[7]?.place).toBe(8)
     await other.close()
+  })
+})
+
+describe('among authors of one score, SQLite goes straight to', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(portail)
+  })
+  afterAll(() => server.close())
+
+  /** The plans of the queries on the authors that a work makes. */
+  const plansOf = async (work: (db: Db) => Promise<unknown>) => {
+    const asked = await server.store.read(async (db) => {
+      const spies = [vi.spyOn(db, 'all'), vi.spyOn(db, 'get')]
+      await work(db)
+      const statements = spies.flatMap((spy) =>
+        spy.mock.calls.map(([query]) => query as never as Statement<never, never>),
+      )
+      for (const spy of spies) spy.mockRestore()
+      return [...new Set(statements.map((query) => compile(query).sql))].filter((sql) => sql.includes('"auteurs"'))
+    })
+    const driver = openDriver(server.database.slice('sqlite:'.length), { readOnly: true, busyTimeoutMilliseconds: 0 })
+    const plans = asked.map((sql) => driver.prepare(`explain query plan ${sql}`).all() as { detail: string }[])
+    driver.close()
+    return plans.map((plan) => plan.map(({ detail }) => detail))
+  }
+  const inLeaf = 'auteurs_classement ((cle_classement,rowid)>(?,?) AND (cle_classement,rowid)<(?,?))'
+
+  test('the first row of a page', async () => {
+    expect(await plansOf((db) => findClassement(db, 3))).toEqual([
+      ['SEARCH auteurs USING INDEX auteurs_classement ((cle_classement,rowid)>(?,?))'],
+      [`SEARCH auteurs USING COVERING INDEX ${inLeaf}`],
+    ])
+  })
+
+  test('the rows that come before an author in their leaf', async () => {
+    expect(await plansOf((db) => rowOf(db, 70, 4))).toEqual([[`SEARCH auteurs USING COVERING INDEX ${inLeaf}`]])
   })
 })

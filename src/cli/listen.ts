@@ -7,8 +7,10 @@ import { listenMetrics, Metrics } from '../http/metrics.js'
 import type { Store } from '../store/store.js'
 import { CommandError } from './output.js'
 
-/** A stop waits so long, then ends the process whatever still waits: it is gone within 10 s of the signal. */
-const STOP_PATIENCE_MILLISECONDS = 9_000
+/** A stop waits so long for running requests, then ends their connections and closes the store. */
+const STOP_PATIENCE_MILLISECONDS = 8_000
+/** Whatever still waits then, the process is gone within 10 s of the signal. */
+const STOP_DEADLINE_MILLISECONDS = 9_000
 
 export interface Listening {
   /** The address that it listens on. */
@@ -28,7 +30,8 @@ export async function listen(store: Store, settings: AppSettings, options: Serve
 
   const stopped = nextSignal().then(async (signal) => {
     log.info({ signal }, 'stopping')
-    setTimeout(() => endNow(log), STOP_PATIENCE_MILLISECONDS).unref()
+    setTimeout(() => app.server.closeAllConnections(), STOP_PATIENCE_MILLISECONDS).unref()
+    setTimeout(() => endNow(log), STOP_DEADLINE_MILLISECONDS).unref()
     await app.close()
     metricsServer?.close().closeAllConnections()
     log.info('stopped')

@@ -108,6 +108,8 @@ function serverOptions({ tls, maxHeadBytes, requestTimeoutSeconds }: HttpSetting
   const bounds = {
     maxHeaderSize: maxHeadBytes,
     requireHostHeader: false,
+    // Node compares the two as it makes the server, before the framework sets this one.
+    requestTimeout: requestTimeoutSeconds * 1000,
     headersTimeout: requestTimeoutSeconds * 1000,
     connectionsCheckingInterval: TIMEOUT_CHECK_MILLISECONDS,
   }

@@ -40,7 +40,7 @@ export interface Store {
   /** Runs reads in one snapshot: they see one version of the data, which `version` names. */
   read<T>(work: (db: Db, version: Versions) => Promise<T>): Promise<T>
   /**
-   * Runs one transaction and makes its change of versions with it. Waits at most 5 s for another writer, then throws
+   * Runs one transaction and makes its change of versions with it, as `change` is when the work has ended. Waits at most 5 s for another writer, then throws
    * `StoreError` `busy`. The work must not wait for anything but the store.
    */
   write<T>(change: Change, work: (db: Db) => Promise<T>): Promise<T>

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ACCOUNT, addAccount, startServer, type TestServer } from '../../test/harness.js'
+import { BOB, petitPortail, sessionOf } from '../../test/wire.js'
+import { nowSeconds } from '../instant.js'
+import { createKey } from './cles.js'
+import { endSession, findCompte, listCles, revokeAll, setDisabled } from './queries.js'
+import { digest } from './tokens.js'
+
+let server: TestServer
+let idCompte: number
+
+beforeAll(async () => {
+  server = await startServer(petitPortail)
+  await addAccount(server.store, BOB)
+  idCompte = (await server.store.read((db) => findCompte(db, ACCOUNT.login)))!.id_compte
+})
+
+afterAll(() => server.close())
+
+/** What a request that was let in does, at whatever time its turn to write comes. */
+const make = (session?: string) => createKey(server.store, idCompte, { nom: 'x', portee: [] }, session)
+const digestOf = (cookie: string) => digest(cookie.slice('service_session='.length))
+const keys = () => server.store.read((db) => listCles(db, nowSeconds(), idCompte))
+
+async function expectNoKey(session?: string) {
+  const before = await keys()
+  await expect(make(session)).rejects.toMatchObject({ code: 'credential_revoked', status: 401 })
+  expect(await keys()).toEqual(before)
+}
+
+test('a session that ended between its admission and the write makes no key', async () => {
+  const session = digestOf(await sessionOf(server))
+  await make(session)
+  await server.store.write({ comptes: true }, (db) => endSession(db, session, nowSeconds()))
+  await expectNoKey(session)
+})
+
+test('nor does one that a new password ended', async () => {
+  const session = digestOf(await sessionOf(server))
+  await make(session)
+  await server.store.write({ comptes: true }, (db) => revokeAll(db, idCompte, nowSeconds()))
+  await expectNoKey(session)
+})
+
+test('nor does an account that was disabled, with a session or without', async () => {
+  const session = digestOf(await sessionOf(server))
+  await server.store.write({ comptes: true }, (db) => setDisabled(db, idCompte, true))
+  await expectNoKey(session)
+  await expectNoKey()
+  await server.store.write({ comptes: true }, (db) => setDisabled(db, idCompte, false))
+  await make(session)
+})
+
+test('nor does the session of another account', async () => {
+  await expectNoKey(digestOf(await sessionOf(server, BOB)))
+})

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeStore } from '../../test/harness.js'
+import { findAuteurs } from '../auteurs/queries.js'
+import type { Store } from './store.js'
+
+/** More than two windows of a scan, so that each yields. */
+const ROWS = 25_000
+
+describe('a needle too short for the index', () => {
+  let store: Store
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    const made = await makeStore()
+    store = made.store
+    close = made.close
+    const columns = ['id_auteur', 'nom', 'nom_plie', 'statut', 'statut_cle', 'lang', 'lang_cle']
+    const rows = Array.from({ length: ROWS }, (_, i) => {
+      const nom = (i + 1) % 5_000 === 0 ? `zz ${i}` : `a ${i}`
+      return [i + 1, nom, nom, '', '', 'fr', 'fr']
+    })
+    await store.write({ donnees: true }, (db) => db.load('auteurs', columns, rows))
+  })
+  afterAll(() => close())
+
+  const search = (nom: string, auteurs?: number[]) => store.read((db) => findAuteurs(db, { nom, auteurs }))
+  const found = { rows: { length: 5 }, total: 5 }
+  const tooBroad = { code: 'search_too_broad', status: 503 }
+
+  test('is looked for row by row twice at once, a third is too broad, and then there is room again', async () => {
+    const [first, second] = [search('zz'), search('zz')]
+    await expect(search('zz')).rejects.toMatchObject(tooBroad)
+    expect(await Promise.all([first, second])).toMatchObject([found, found])
+    expect(await Promise.all([search('zz'), search('zz')])).toMatchObject([found, found])
+  })
+
+  test('leaves room where a search fails', async () => {
+    for (let i = 0; i < 3; i++) {
+      const failing = store.read((db) =>
+        findAuteurs({ ...db, get: () => Promise.reject(new Error('lost')) }, { nom: 'zz' }),
+      )
+      await expect(failing).rejects.toThrow('lost')
+    }
+    expect(await search('zz')).toMatchObject(found)
+  })
+
+  test('among authors that are named needs no scan: it is answered while two run', async () => {
+    const scans = [search('zz'), search('zz')]
+    expect(await search('a', [1, 2, 5_000, 77_777])).toMatchObject({
+      rows: [{ id_auteur: 1 }, { id_auteur: 2 }],
+      total: 2,
+    })
+    await expect(search('a', undefined)).rejects.toMatchObject(tooBroad)
+    await Promise.all(scans)
+  })
+})
