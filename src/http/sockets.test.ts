@@ -7,13 +7,14 @@ import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { makeFolder, startServer, type TestServer } from '../../test/harness.js'
 import { petitPortail } from '../../test/wire.js'
-import type { ServeOptions } from '../config.js'
+
+type Settings = NonNullable<NonNullable<Parameters<typeof startServer>[1]>['settings']>
 
 const OPENSSL = 'openssl'
 const PATIENCE = { timeout: 15_000 }
 
 /** So long that whoever waits for it fails. */
-const NEVER: Partial<ServeOptions> = { requestTimeoutSeconds: 600, keepAliveSeconds: 600 }
+const NEVER: Settings = { requestTimeoutSeconds: 600, keepAliveSeconds: 600 }
 
 let server: TestServer
 let folder: string | undefined
@@ -26,12 +27,12 @@ afterEach(async () => {
   folder = undefined
 })
 
-async function start(settings: Partial<ServeOptions>): Promise<void> {
+async function start(settings: Settings): Promise<void> {
   server = await startServer(petitPortail, { settings })
 }
 
 /** The same over TLS. */
-async function startTls(settings: Partial<ServeOptions>): Promise<void> {
+async function startTls(settings: Settings): Promise<void> {
   folder = makeFolder()
   const [tlsKey, tlsCert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
   const keys = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-keyout', tlsKey, '-out', tlsCert]

@@ -1,8 +1,11 @@
+import { StoreError } from '../store.js'
+
 /** Lends resources one user at a time: made when first wanted, `max` at most, the next user waits for the first back. */
 export class Pool<T> {
   private readonly idle: T[] = []
   private readonly waiting: ((resource: T) => void)[] = []
   private made = 0
+  private isClosed = false
 
   constructor(
     private readonly make: () => T,
@@ -11,7 +14,8 @@ export class Pool<T> {
   ) {}
 
   async use<R>(work: (resource: T) => Promise<R>): Promise<R> {
-    const resource = this.take() ?? (await new Promise<T>((resolve) => this.waiting.push(resolve)))
+    if (this.isClosed) throw new StoreError('unreachable', 'the store is closed')
+    const resource = this.take() ?? (await this.nextBack())
     try {
       return await work(resource)
     } finally {
@@ -21,13 +25,14 @@ export class Pool<T> {
     }
   }
 
-  /** Waits for what is lent and disposes of everything. */
+  /** Lends no more, waits for what is lent and for who waited already, and disposes of everything. */
   async close(): Promise<void> {
-    while (this.made > 0) {
-      await this.use(async (resource) => this.dispose(resource))
-      this.idle.pop()
-      this.made--
-    }
+    this.isClosed = true
+    for (; this.made > 0; this.made--) this.dispose(this.idle.pop() ?? (await this.nextBack()))
+  }
+
+  private nextBack(): Promise<T> {
+    return new Promise((resolve) => this.waiting.push(resolve))
   }
 
   private take(): T | undefined {

@@ -1,0 +1,23 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { makeStore } from '../../../test/harness.js'
+
+test('a store that closes waits for the reads under way, refuses others, and the process goes on meanwhile', async () => {
+  const { store, close } = await makeStore()
+  let finish = (): void => undefined
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const reads = Array.from({ length: 10 }, () =>
+    store.read(async (db) => {
+      await finished
+      return db.select('select id from etat')
+    }),
+  )
+  const closing = close()
+  await nextTurn()
+  await expect(store.read(async () => undefined)).rejects.toMatchObject({ fault: 'unreachable' })
+  finish()
+  expect(await Promise.all(reads)).toEqual(reads.map(() => [{ id: 1 }]))
+  await closing
+})
