@@ -71,7 +71,7 @@ export class Guard {
 
   private findHeld(kind: Principal['kind'], empreinte: string): Principal | undefined {
     const held = this.held.get(empreinte)
-    if (held?.principal.kind !== kind || !isSameDigest(held.row.empreinte, empreinte)) return undefined
+    if (held?.principal.kind !== kind) return undefined
     return this.stateOf(held.row) === 'valid' ? this.use(held) : undefined
   }
 

@@ -128,8 +128,12 @@ function requestLineFault(request: FastifyRequest): Problem | undefined {
 function hostFault({ raw: { httpVersion, rawHeaders, headers } }: FastifyRequest): Problem | undefined {
   if (headers.host === undefined) return httpVersion === '1.0' ? undefined : badHost('is required in HTTP/1.1')
   if (!isHost(headers.host)) return badHost('takes a name or an address, with or without a port')
-  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host')
-  return hosts.length > 1 ? badHost('was given twice') : undefined
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts > 1 ? badHost('was given twice') : undefined
 }
 
 function badHost(message: string): Problem {
@@ -170,13 +174,16 @@ function readForm(body: string): Record<string, string> {
   return Object.fromEntries(fields)
 }
 
+/** Levels at which a request's line is not written, and so not made. */
+const LEVELS_BELOW_INFO = new Set(['warn', 'error', 'fatal', 'silent'])
+
 /** The log has the route and the path without its query: a query may hold a password. */
 function finish(request: FastifyRequest, reply: FastifyReply, metrics: Metrics): void {
   const route = request.is404 ? '*' : (request.routeOptions.url ?? '*')
   const milliseconds = performance.now() - request.startedAt
   const { problem, principal } = request
   metrics.requestEnded(request.method, route, reply.statusCode, milliseconds / 1000, problem)
-  if (request.routeOptions.config.isProbe) return
+  if (request.routeOptions.config.isProbe || LEVELS_BELOW_INFO.has(request.log.level)) return
   request.log.info(
     {
       request_id: request.id,
