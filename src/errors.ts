@@ -134,7 +134,11 @@ export class Problem extends Error {
     options: ProblemOptions = {},
   ) {
     const entry = catalogue[code]
+    // What a client did wrong has no place in our code worth the cost of a stack.
+    const { stackTraceLimit } = Error
+    if (entry.status < 500) Error.stackTraceLimit = 0
     super(options.detail ?? entry.detail, options.cause === undefined ? undefined : { cause: options.cause })
+    Error.stackTraceLimit = stackTraceLimit
     this.name = 'Problem'
     this.status = entry.status
     this.detail = this.message

@@ -21,6 +21,7 @@ export class Admission {
   private readonly accounts: Limiter
   private readonly addresses: Limiter
   private readonly isLimited: boolean
+  private readonly policies: { compte: string; adresse: string }
 
   constructor(
     private readonly guard: Guard,
@@ -30,6 +31,10 @@ export class Admission {
     this.isLimited = limits.requestsPerAccount > 0
     this.accounts = new Limiter(limits.requestsPerAccount, WINDOW_SECONDS)
     this.addresses = new Limiter(limits.requestsPerAddress, WINDOW_SECONDS)
+    this.policies = {
+      compte: `"compte";q=${limits.requestsPerAccount};w=${WINDOW_SECONDS}`,
+      adresse: `"adresse";q=${limits.requestsPerAddress};w=${WINDOW_SECONDS}`,
+    }
   }
 
   /** For paths that need a credential. */
@@ -86,7 +91,7 @@ export class Admission {
     if (!this.isLimited) return undefined
     const budget = limiter.take(key)
     request.budget = budget
-    reply.header('ratelimit-policy', `"${name}";q=${limiter.quota};w=${limiter.windowSeconds}`)
+    reply.header('ratelimit-policy', this.policies[name])
     setBudgetHeader(reply, name, budget)
     if (budget.allowed) return undefined
     const code = name === 'compte' ? 'rate_limited' : 'address_limited'

@@ -11,7 +11,7 @@ const ENTRY_OVERHEAD_BYTES = 512
 
 /**
  * Ready answers for one version of the data, bounded by bytes. A newer version empties it; when it is full, what was
- * used longest ago goes.
+ * used longest ago goes; below half of the bound nobody needs to know which that is.
  */
 export class ResponseCache {
   private readonly entries = new Map<string, Ready>()
@@ -25,8 +25,10 @@ export class ResponseCache {
     if (version !== this.version) return undefined
     const entry = this.entries.get(key)
     if (!entry) return undefined
-    this.entries.delete(key)
-    this.entries.set(key, entry)
+    if (this.bytes > this.maxBytes / 2) {
+      this.entries.delete(key)
+      this.entries.set(key, entry)
+    }
     return entry
   }
 

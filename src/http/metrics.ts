@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { ErrorCode } from '../errors.js'
 
 /** From a cached answer to a search within its budget. */
@@ -78,6 +78,7 @@ class Durations {
   readonly help = 'Time from the head of a request to the end of its answer.'
   readonly type = 'histogram'
   readonly aggregator = 'sum'
+  readonly labelNames = ['method', 'route', 'status']
   private readonly byKey = new Map<string, Duration>()
 
   constructor(readonly name: string) {}
