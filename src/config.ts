@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { InvalidArgumentError, Option } from 'commander'
 import type { AppSettings } from './app.js'
 import { DEFAULT_BOUNDS } from './contract.js'
+import { httpUrl, integer, oneOf, originList, proxyList, readFlag } from './forms.js'
 import { checkDatabaseUrl } from './store/open.js'
 
 /** The version of the package. */
@@ -256,64 +256,4 @@ function readVariable(variable: string, text: string, parse: Setting['parse']): 
     if (!(error instanceof InvalidArgumentError)) throw error
     throw new EnvironmentError(`${variable} is not valid. ${error.message}`)
   }
-}
-
-function readFlag(text: string): boolean {
-  if (/^(1|true|yes|on)$/i.test(text)) return true
-  if (/^(0|false|no|off)$/i.test(text)) return false
-  throw new InvalidArgumentError('It takes true or false.')
-}
-
-export function integer(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text)
-    if (!/^\d{1,15}$/.test(text) || value < min || value > max) {
-      throw new InvalidArgumentError(`It takes an integer from ${min} to ${max}.`)
-    }
-    return value
-  }
-}
-
-function oneOf(words: string[]): (text: string) => string {
-  return (text) => {
-    if (!words.includes(text)) throw new InvalidArgumentError(`It takes one of ${words.join(', ')}.`)
-    return text
-  }
-}
-
-function httpUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash
-  if (!isPlain) throw new InvalidArgumentError('It takes an address such as https://api.example/, without a query.')
-  return url.href
-}
-
-function originList(text: string): string[] {
-  const origins = text.split(',').map((origin) => origin.trim())
-  for (const origin of origins) {
-    if (!/^https?:\/\//.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin) {
-      throw new InvalidArgumentError('It takes origins such as https://tableau.example, without a path.')
-    }
-  }
-  return origins
-}
-
-const PROXY_RANGES = ['loopback', 'linklocal', 'uniquelocal']
-
-function proxyList(text: string): string {
-  for (const item of text.split(',').map((item) => item.trim())) {
-    if (!PROXY_RANGES.includes(item) && !isAddressOrRange(item)) {
-      throw new InvalidArgumentError(
-        `It takes ${PROXY_RANGES.join(', ')}, addresses and ranges such as 10.0.0.0/8, comma-separated.`,
-      )
-    }
-  }
-  return text
-}
-
-function isAddressOrRange(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/')
-  const maxBits = isIP(address) === 6 ? 128 : 32
-  const isRange = bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= maxBits)
-  return isIP(address) > 0 && isRange && rest.length === 0
 }

@@ -10,7 +10,8 @@ import {
   setDisabled,
   setPassword,
 } from '../auth/queries.js'
-import { database, integer, type Setting } from '../config.js'
+import { database, type Setting } from '../config.js'
+import { integer } from '../forms.js'
 import { formatInstant, nowSeconds } from '../instant.js'
 import type { Db, Store } from '../store/store.js'
 import { countCodePoints } from '../text.js'
