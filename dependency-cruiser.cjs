@@ -50,6 +50,25 @@ module.exports = {
       to: { path: 'node_modules/@photostructure/' },
     },
     {
+      name: 'postgres-driver-in-one-file',
+      severity: 'error',
+      comment: 'connection.ts names the types of its queries',
+      from: { path: '^src/', pathNot: '^src/store/postgres/driver[.]ts$' },
+      to: { path: 'node_modules/pg(-copy-streams)?/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'redis-driver-in-one-file',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/limits/redis[.]ts$' },
+      to: { path: 'node_modules/ioredis/' },
+    },
+    {
+      name: 'engines-know-not-each-other',
+      severity: 'error',
+      from: { path: '^src/store/(sqlite|postgres)/' },
+      to: { path: '^src/store/(sqlite|postgres)/', pathNot: '^src/store/$1/' },
+    },
+    {
       name: 'framework-at-the-edge',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(app[.]ts|http/)' },

@@ -19,6 +19,7 @@ import { Origins } from './http/origin.js'
 import { etagOf, type ServeDeps, sendReady, serveActions, serveReads } from './http/serve.js'
 import { createHttpServer, type HttpSettings } from './http/server.js'
 import { TurnVersions } from './http/turn.js'
+import type { Limits } from './limits/limits.js'
 import { rubriquesRoutes } from './rubriques/routes.js'
 import type { Store } from './store/store.js'
 
@@ -39,20 +40,23 @@ export interface AppDeps {
   store: Store
   settings: AppSettings
   metrics: Metrics
+  /** Closed with the server. */
+  limits: Limits
   log: FastifyBaseLogger
 }
 
 /** The whole server: its scopes, and in each what it serves. */
-export function buildApp({ store, settings, metrics, log }: AppDeps): FastifyInstance {
+export function buildApp({ store, settings, metrics, limits, log }: AppDeps): FastifyInstance {
+  metrics.watch(store)
   const origins = new Origins(settings.publicUrl, settings.corsOrigins)
   const app = createHttpServer({ ...settings, log }, metrics, origins)
   const guard = new Guard(store)
-  const admission = new Admission(guard, new TurnVersions(store, app.server), settings)
+  const admission = new Admission(guard, new TurnVersions(store, app.server), settings, limits)
   const challengeUrl = challengeUrls(settings.portalUrl)
   const cache = new ResponseCache(settings.cacheBytes)
   const { bounds } = settings
   const deps: ServeDeps = { store, cache, origins, admission, metrics, challengeUrl, bounds }
-  const auth = { store, login: new Login(store, settings), allowGetLogin: settings.allowGetLogin }
+  const auth = { store, login: new Login(store, settings, limits), allowGetLogin: settings.allowGetLogin }
   const operations: Operation[] = []
   const record = (access: Access) => (endpoint: Operation['endpoint']) => operations.push({ endpoint, access })
 
@@ -85,6 +89,7 @@ export function buildApp({ store, settings, metrics, log }: AppDeps): FastifyIns
   })
 
   app.addHook('onClose', () => guard.flush())
+  app.addHook('onClose', () => limits.close())
   app.register(async (others) => refuseOtherMethods(others, admission, operations))
 
   const document = once(() => {

@@ -3,8 +3,22 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { InvalidArgumentError, Option } from 'commander'
 import type { AppSettings } from './app.js'
 import { DEFAULT_BOUNDS } from './contract.js'
-import { httpUrl, integer, oneOf, originList, proxyList, readFlag } from './forms.js'
-import { checkDatabaseUrl } from './store/open.js'
+import {
+  databaseUrl,
+  httpUrl,
+  integer,
+  oneOf,
+  originList,
+  proxyList,
+  readFlag,
+  redisUrl,
+  replicaUrls,
+  SecretArgumentError,
+} from './forms.js'
+
+import type { Serving } from './store/opening.js'
+import { isPostgres } from './store/postgres/address.js'
+import type { StoreLog } from './store/store.js'
 
 /** The version of the package. */
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
@@ -14,7 +28,7 @@ export interface Setting {
   /** As commander has them: `--port <number>`, or `--quiet` for one that takes no value. */
   flags: string
   description: string
-  parse?: (text: string) => unknown
+  parse?: (text: string, before?: unknown) => unknown
   default?: unknown
 }
 
@@ -25,11 +39,26 @@ export function toOption(setting: Setting): Option {
   const isFlag = !option.required && !option.optional
   const fromEnvironment = process.env[variable]
   option.description = `${setting.description} (env: ${variable})`
-  if (setting.parse) option.argParser(setting.parse)
+  if (setting.parse) option.argParser(named(`--${option.name()}`, setting.parse, option))
   if (fromEnvironment !== undefined && fromEnvironment !== '') {
-    option.default(readVariable(variable, fromEnvironment, isFlag ? readFlag : setting.parse), `from ${variable}`)
+    const parse = isFlag ? readFlag : setting.parse
+    option.default(readVariable(variable, fromEnvironment, parse && named(variable, parse, option)), `from ${variable}`)
   } else if (setting.default !== undefined) option.default(setting.default)
   return option
+}
+
+type Parse = NonNullable<Setting['parse']>
+
+/** A parser whose refusals begin with a name. A list that comes with the flag replaces the one of the environment. */
+function named(name: string, parse: Parse, option: Option): (text: string, before?: unknown) => never {
+  return (text, before) => {
+    try {
+      return parse(text, before === option.defaultValue ? undefined : before) as never
+    } catch (error) {
+      if (!(error instanceof SecretArgumentError)) throw error
+      throw new SecretArgumentError(`${name} ${error.message}`, error.status)
+    }
+  }
 }
 
 /** A variable of the environment does not have the form that its option takes. */
@@ -40,13 +69,9 @@ export class FileError extends Error {}
 
 export const database: Setting = {
   flags: '--database <url>',
-  description: 'the store, sqlite:PATH',
+  description: 'the store, sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE',
   default: 'sqlite:data/palmares.db',
-  parse: (text) => {
-    const fault = checkDatabaseUrl(text)
-    if (fault) throw new InvalidArgumentError(`It ${fault}.`)
-    return text
-  },
+  parse: databaseUrl,
 }
 
 export const host: Setting = {
@@ -162,6 +187,38 @@ export const serveSettings = {
   },
 } satisfies Record<string, Setting>
 
+/** What `serve` alone has: more processes, more nodes, more servers behind them. */
+export const scaleSettings = {
+  replica: {
+    flags: '--replica <url>',
+    description: 'a streaming replica of a PostgreSQL --database to read from; repeatable, or comma-separated',
+    parse: replicaUrls,
+  },
+  limits: {
+    flags: '--limits <url>',
+    description: 'share the limits with other nodes through a Valkey or Redis server, redis://HOST',
+    parse: redisUrl,
+  },
+  workers: {
+    flags: '--workers <number>',
+    description: 'processes that serve, on one port',
+    default: 1,
+    parse: integer(1, 256),
+  },
+  databaseConnections: {
+    flags: '--database-connections <number>',
+    description: 'connections of each process to each PostgreSQL server',
+    default: 10,
+    parse: integer(1, 1_000),
+  },
+  databaseTimeoutSeconds: {
+    flags: '--database-timeout-seconds <seconds>',
+    description: 'how long a request may wait for PostgreSQL in all, before a 503',
+    default: 5,
+    parse: integer(1, 3_600),
+  },
+} satisfies Record<string, Setting>
+
 export const metricsPort: Setting = {
   flags: '--metrics-port <number>',
   description: 'the loopback port of /metrics for Prometheus; 0 turns it off',
@@ -194,6 +251,11 @@ export interface ServeOptions {
   maxConnections: number
   cacheMegabytes: number
   logLevel: string
+  replica?: string[]
+  limits?: string
+  workers?: number
+  databaseConnections?: number
+  databaseTimeoutSeconds?: number
 }
 
 /** The one frozen value that the server is built from. Throws a line for the operator where files are wrong. */
@@ -218,6 +280,19 @@ export function toAppSettings(options: ServeOptions): Readonly<AppSettings> {
     version: VERSION,
     bounds: Object.freeze({ filterCodePoints: options.maxFilterCharacters }),
   })
+}
+
+/** What the store needs to know to serve. */
+export function toServing(options: ServeOptions, log: StoreLog): Serving {
+  if (options.replica && !isPostgres(options.database)) {
+    throw new EnvironmentError('--replica goes with a PostgreSQL --database alone')
+  }
+  return {
+    log,
+    replicas: options.replica,
+    connections: options.databaseConnections ?? scaleSettings.databaseConnections.default,
+    timeoutSeconds: options.databaseTimeoutSeconds ?? scaleSettings.databaseTimeoutSeconds.default,
+  }
 }
 
 function readTls({ tlsCert, tlsKey }: ServeOptions): AppSettings['tls'] {

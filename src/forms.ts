@@ -1,6 +1,21 @@
 /** The forms that the text of an option or a variable takes: each is read to its value, or refused with what it takes. */
 import { isIP } from 'node:net'
 import { InvalidArgumentError } from 'commander'
+import { checkDatabaseUrl } from './store/open.js'
+import { isPostgres } from './store/postgres/address.js'
+
+/**
+ * Refuses a text that may hold a password: the message says what the option takes and stands alone, where the command line
+ * would repeat the text. The exit status is 2 for what is no such address at all, 1 for one that cannot be used.
+ */
+export class SecretArgumentError extends Error {
+  constructor(
+    message: string,
+    readonly status: 1 | 2,
+  ) {
+    super(message)
+  }
+}
 
 export function readFlag(text: string): boolean {
   if (/^(1|true|yes|on)$/i.test(text)) return true
@@ -16,6 +31,20 @@ export function integer(min: number, max: number): (text: string) => number {
     }
     return value
   }
+}
+
+/** The address of a store. */
+export function databaseUrl(text: string): string {
+  const fault = checkDatabaseUrl(text)
+  if (fault) throw new SecretArgumentError(fault, isPostgres(text) ? 1 : 2)
+  return text
+}
+
+/** Addresses of PostgreSQL servers, comma-separated, after those that were given before. */
+export function replicaUrls(text: string, before: unknown): string[] {
+  const urls = text.split(',').map((url) => databaseUrl(url.trim()))
+  if (!urls.every(isPostgres)) throw new SecretArgumentError('takes postgres://USER:PASSWORD@HOST/DATABASE', 2)
+  return Array.isArray(before) ? [...before, ...urls] : urls
 }
 
 export function oneOf(words: string[]): (text: string) => string {
@@ -40,6 +69,28 @@ export function originList(text: string): string[] {
     }
   }
   return origins
+}
+
+/** The address of a Redis or Valkey server. */
+export function redisUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isPlain = url && /^rediss?:$/.test(url.protocol) && url.hostname && url.port !== '0' && !/[?#]/.test(text)
+  if (!isPlain || !/^\/?\d{0,5}$/.test(url.pathname) || !isDecodable(url.username) || !isDecodable(url.password)) {
+    throw new SecretArgumentError(
+      'takes redis://HOST:PORT, redis://:PASSWORD@HOST or rediss://… for TLS; /NUMBER names a database',
+      2,
+    )
+  }
+  return url.href
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 const PROXY_RANGES = ['loopback', 'linklocal', 'uniquelocal']

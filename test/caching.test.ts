@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../src/store/open.js'
 import { linksOf } from './compare.js'
 import { portail } from './fixtures.js'
-import { type DumpLine, engines, importInto, startServer, type TestServer } from './harness.js'
+import { type DumpLine, engines, heard, importInto, startServer, type TestServer } from './harness.js'
 
 const LISTS = ['/challenges', '/auteurs', '/classement', '/environnements_virtuels', '/challenges/1/validations']
 /** Headers of one answer or of its connection. */
@@ -151,23 +151,35 @@ describe.each(engines)('caching on %s', (engine) => {
   })
 
   describe('a change', () => {
-    test('made on another connection to the store is seen by the very next request', async () => {
+    test('made in the same process is seen by the very next request', async () => {
+      await withServer(async (own) => {
+        for (let round = 0; round < 5; round++) {
+          await importInto(own.store, [{ type: 'auteur', id_auteur: 5, nom: `nom ${round}`, score: 1_000 + round }])
+          expect(await own.json('/auteurs/5')).toMatchObject({ nom: `nom ${round}`, score: 1_000 + round, position: 1 })
+          expect(await own.json('/classement?limite=1')).toMatchObject([{ nom: `nom ${round}`, place: 1 }])
+        }
+      })
+    })
+
+    test('made on another connection to the store is seen by the very next request that can have heard', async () => {
       await withServer(async (own) => {
         const other = await openStore(own.database, { create: false })
         for (let round = 0; round < 10; round++) {
           await importInto(other, [{ type: 'auteur', id_auteur: 5, nom: `nom ${round}`, score: 1_000 + round }])
+          await heard(engine)
           expect(await own.json('/auteurs/5')).toMatchObject({ nom: `nom ${round}`, score: 1_000 + round, position: 1 })
           expect(await own.json('/classement?limite=1')).toMatchObject([{ nom: `nom ${round}`, place: 1 }])
           expect(await own.json(`/auteurs?nom=nom%20${round}`)).toMatchObject({ 0: { id_auteur: '5' } })
         }
         await importInto(other, [{ type: 'auteur', id_auteur: 5, supprime: true }])
+        await heard(engine)
         expect((await own.get('/auteurs/5')).status).toBe(404)
         expect(await own.json('/auteurs?nom=nom')).toEqual({})
         await other.close()
       })
     })
 
-    test('made by another process is seen by the very next request', async () => {
+    test('made by another process is seen by the very next request that can have heard', async () => {
       await withServer(async (own) => {
         const before = await tagOf('/rubriques', own)
         const line = JSON.stringify({ type: 'rubrique', id_rubrique: 7, nom: 'Plus vide' })
@@ -175,6 +187,7 @@ describe.each(engines)('caching on %s', (engine) => {
         const done = promisify(execFile)(process.execPath, [program, 'import', '-', '--database', own.database])
         done.child.stdin?.end(`${line}\n`)
         await done
+        await heard(engine)
         expect(await own.json('/rubriques')).toContainEqual({ id_rubrique: 7, nom: 'Plus vide', nb_challenges: 0 })
         expect(await tagOf('/rubriques', own)).not.toBe(before)
       })

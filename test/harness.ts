@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
+import { inject } from 'vitest'
 import { buildApp } from '../src/app.js'
 import { createKey } from '../src/auth/cles.js'
 import { hashPassword } from '../src/auth/passwords.js'
@@ -12,30 +14,79 @@ import { type ServeOptions, serveSettings, toAppSettings } from '../src/config.j
 import type { Scope } from '../src/contract.js'
 import { Metrics } from '../src/http/metrics.js'
 import { nowSeconds } from '../src/instant.js'
+import type { Limits } from '../src/limits/limits.js'
+import { LocalLimits } from '../src/limits/local.js'
 import { exportLines } from '../src/portal/export.js'
 import { type ImportReport, importDump } from '../src/portal/import.js'
 import { openStore } from '../src/store/open.js'
+import type { Serving } from '../src/store/opening.js'
 import type { Store } from '../src/store/store.js'
+import { createDatabase, dropDatabase } from './servers/postgres.js'
 
 export type DumpLine = Record<string, unknown>
 
-/** The engines that every test of the contract runs on. */
-export const engines = ['sqlite'] as const
-export type Engine = (typeof engines)[number]
+export type Engine = 'sqlite' | 'postgres'
 
-/** An empty store of an engine, gone after `close`. */
-export async function makeStore(
-  _engine: Engine = 'sqlite',
-): Promise<{ store: Store; url: string; close(): Promise<void> }> {
-  const folder = makeFolder()
-  const url = `sqlite:${join(folder, 'portal.db')}`
-  const store = await openStore(url, { create: true })
+const postgresUrl = inject('postgresUrl')
+
+/** The engines that every test of the contract runs on. Without a PostgreSQL the run has said so, loudly. */
+export const engines: readonly Engine[] = postgresUrl ? ['sqlite', 'postgres'] : ['sqlite']
+
+export interface MadeStore {
+  store: Store
+  /** Its `--database` address. */
+  url: string
+  close(): Promise<void>
+}
+
+/** An empty store of an engine, as `serve` opens it; it is gone after `close`. */
+export async function makeStore(engine: Engine = 'sqlite'): Promise<MadeStore> {
+  return engine === 'postgres' ? makePostgres() : makeSqlite()
+}
+
+async function makeSqlite(): Promise<MadeStore> {
+  const { url, remove } = makeSqlitePlace()
+  return openMade(url, remove)
+}
+
+async function makePostgres(): Promise<MadeStore> {
+  const url = await createDatabase(postgresUrl as string, inject('postgresTemplate'))
+  return openMade(url, () => dropDatabase(url))
+}
+
+async function openMade(url: string, remove: () => unknown): Promise<MadeStore> {
+  const store = await openStore(url, { create: true, serving })
   const close = async () => {
     await store.close()
-    rmSync(folder, { recursive: true, force: true })
+    await remove()
   }
   return { store, url, close }
 }
+
+/** An address of an engine where a store can be made; `remove` leaves nothing of it. */
+export async function makePlace(engine: Engine): Promise<{ url: string; remove(): unknown }> {
+  if (engine === 'sqlite') return makeSqlitePlace()
+  const url = await createDatabase(postgresUrl as string)
+  return { url, remove: () => dropDatabase(url) }
+}
+
+function makeSqlitePlace() {
+  const folder = makeFolder()
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  return { url: `sqlite:${join(folder, 'portal.db')}`, remove }
+}
+
+/** Waits until a server has heard of what another store or process changed; with SQLite its very next request has. */
+export async function heard(engine: Engine): Promise<void> {
+  if (engine === 'postgres') await sleep(HEARD_MILLISECONDS)
+}
+
+/** Longer than it ever takes, though the tests share the machine. */
+const HEARD_MILLISECONDS = 200
+
+const silent = { info: () => undefined, warn: () => undefined }
+/** Patient, as the tests share the machine. */
+const serving: Serving = { log: silent, connections: 10, timeoutSeconds: 20 }
 
 export function makeFolder(): string {
   return mkdtempSync(join(tmpdir(), 'palmares-'))
@@ -120,7 +171,7 @@ export interface TestServer {
 /** Serves a real store over real HTTP, filled with a dump; limits are off unless `settings` turns them on. */
 export async function startServer(
   dump: Iterable<DumpLine> | string,
-  options: { engine?: Engine; settings?: Partial<ServeOptions>; logLevel?: string } = {},
+  options: AppOptions & { engine?: Engine } = {},
 ): Promise<TestServer> {
   const { store, url: database, close: closeStore } = await makeStore(options.engine)
   await importInto(store, dump)
@@ -129,15 +180,7 @@ export async function startServer(
   )
   if (hasAuteur) await addAccount(store, ACCOUNT)
   const key = hasAuteur ? await addKey(store, ACCOUNT.login) : ''
-  const log: string[] = []
-  const metrics = new Metrics()
-  const app = buildApp({
-    store,
-    settings: toAppSettings({ ...defaultOptions(), rateLimit: 0, ...options.settings }),
-    metrics,
-    log: pino({ level: options.logLevel ?? 'info', base: null }, { write: (line: string) => log.push(line) }),
-  })
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const { app, url, log, metrics } = await serveStore(store, options)
   const anonymous = (path: string, init: RequestInit = {}) => fetch(url + path, { redirect: 'manual', ...init })
   const get = (path: string, init: RequestInit = {}) =>
     anonymous(path, { ...init, headers: { cookie: `api_key=${key}`, ...(init.headers as Record<string, string>) } })
@@ -161,6 +204,29 @@ export async function startServer(
       await closeStore()
     },
   }
+}
+
+export interface AppOptions {
+  settings?: Partial<ServeOptions>
+  logLevel?: string
+  limits?: Limits
+}
+
+/** Serves an open store on a free port, without limits unless `settings` turns them on. */
+export async function serveStore(
+  store: Store,
+  options: AppOptions = {},
+): Promise<Pick<TestServer, 'app' | 'url' | 'log' | 'metrics'>> {
+  const log: string[] = []
+  const metrics = new Metrics()
+  const app = buildApp({
+    store,
+    settings: toAppSettings({ ...defaultOptions(), rateLimit: 0, ...options.settings }),
+    metrics,
+    limits: options.limits ?? new LocalLimits(),
+    log: pino({ level: options.logLevel ?? 'info', base: null }, { write: (line: string) => log.push(line) }),
+  })
+  return { app, url: await app.listen({ host: '127.0.0.1', port: 0 }), log, metrics }
 }
 
 /** What the options of `serve` are when nobody says. */

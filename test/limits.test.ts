@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ServeOptions } from '../src/config.js'
-import { addressKey, Limiter } from '../src/limits.js'
+import { addressKey } from '../src/limits/address.js'
+import { LocalLimiter, LocalLimits } from '../src/limits/local.js'
 import { ACCOUNT, addAccount, addKey, engines, startServer, type TestServer } from './harness.js'
 import { BOB, petitPortail, postLogin, problemOf, sessionOf } from './wire.js'
 
@@ -196,7 +197,7 @@ describe('a limiter', () => {
     const asked = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 60 })
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 9 }), asked, (quota, callers) => {
-        const limiter = new Limiter(quota, 60, () => at(90))
+        const limiter = new LocalLimiter(quota, 60, () => at(90))
         const allowed = new Map<string, number>()
         for (const caller of callers) {
           const used = allowed.get(caller) ?? 0
@@ -209,7 +210,7 @@ describe('a limiter', () => {
   })
 
   test('gives back no more than was taken', () => {
-    const limiter = new Limiter(2, 60, () => at(0))
+    const limiter = new LocalLimiter(2, 60, () => at(0))
     limiter.giveBack('a')
     expect(limiter.take('a').remaining).toBe(1)
     for (let i = 0; i < 3; i++) limiter.giveBack('a')
@@ -225,16 +226,27 @@ describe('a limiter', () => {
       [59.999, 1],
       [60, 60],
     ] as const) {
-      expect([now, new Limiter(1, 60, () => at(now)).take('a').resetSeconds]).toEqual([now, reset])
+      expect([now, new LocalLimiter(1, 60, () => at(now)).take('a').resetSeconds]).toEqual([now, reset])
     }
   })
 
   test('counts 100,000 callers one by one and those beyond together, so that its memory has a bound', () => {
-    const limiter = new Limiter(2, 60, () => at(0))
+    const limiter = new LocalLimiter(2, 60, () => at(0))
     for (let i = 0; i < 100_000; i++) limiter.take(`caller ${i}`)
     expect([limiter.take('caller 5').allowed, limiter.take('caller 5').allowed]).toEqual([true, false])
     expect(['x', 'y', 'z'].map((caller) => limiter.take(caller).allowed)).toEqual([true, true, false])
     expect(limiter.take('caller 6').allowed).toBe(true)
+  })
+})
+
+describe('limits', () => {
+  test('of one name are one limiter, so whoever asks for it agrees on quota and window', () => {
+    const limits = new LocalLimits()
+    limits.limiter('compte', 1, 60).take('a')
+    expect(limits.limiter('compte', 1, 60).take('a').allowed).toBe(false)
+    expect(limits.limiter('adresse', 1, 60).take('a').allowed).toBe(true)
+    expect(() => limits.limiter('compte', 2, 60)).toThrow('the limiter compte counts 1 in 60 s')
+    expect(() => limits.limiter('compte', 1, 61)).toThrow('the limiter compte counts 1 in 60 s')
   })
 })
 

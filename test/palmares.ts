@@ -34,6 +34,9 @@ export async function palmares(args: readonly string[], options: RunOptions): Pr
 
 export interface Running {
   url: string
+  pid: number
+  /** Its exit status once it has ended; null where a signal ended it. */
+  ended: Promise<number | null>
   /** What it has written, standard output and standard error in one. */
   output(): string
   stdout(): string
@@ -60,6 +63,8 @@ export async function startPalmares(args: readonly string[], options: RunOptions
   })
   return {
     url: `http://127.0.0.1:${port}`,
+    pid: child.pid!,
+    ended: closed,
     output: () => output,
     stdout: () => stdout,
     stop() {

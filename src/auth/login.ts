@@ -1,6 +1,7 @@
 import { Problem } from '../errors.js'
 import { nowSeconds } from '../instant.js'
-import { addressKey } from '../limits.js'
+import { addressKey } from '../limits/address.js'
+import type { Limits } from '../limits/limits.js'
 import type { Change, Store } from '../store/store.js'
 import { SESSION_MAX_SECONDS } from './guard.js'
 import { PasswordChecker } from './passwords.js'
@@ -24,9 +25,10 @@ export class Login {
 
   constructor(
     private readonly store: Store,
-    limits: LoginLimits,
+    settings: LoginLimits,
+    limits: Limits,
   ) {
-    this.throttle = new LoginThrottle(limits)
+    this.throttle = new LoginThrottle(settings, limits)
   }
 
   /** A new session. Throws `login_refused`, `login_throttled` or `overloaded`. */

@@ -1,5 +1,5 @@
 import { Problem } from '../errors.js'
-import { type Budget, Limiter } from '../limits.js'
+import type { Budget, Limiter, Limits } from '../limits/limits.js'
 
 export interface LoginLimits {
   /** Failed tries a minute for one login from one address. */
@@ -17,31 +17,57 @@ const WINDOW_SECONDS = 60
 export class LoginThrottle {
   private readonly perLogin: Limiter
   private readonly perAddress: Limiter
-  /** The tries under way from an address. */
-  private readonly underWay = new Map<string, Set<Promise<void>>>()
+  private readonly byAddress = new Map<string, Tries>()
 
-  constructor(limits: LoginLimits) {
-    this.perLogin = new Limiter(limits.failuresPerLogin, WINDOW_SECONDS)
-    this.perAddress = new Limiter(limits.failuresPerAddress, WINDOW_SECONDS)
+  constructor(settings: LoginLimits, limits: Limits) {
+    this.perLogin = limits.limiter('echecs_login', settings.failuresPerLogin, WINDOW_SECONDS)
+    this.perAddress = limits.limiter('echecs_adresse', settings.failuresPerAddress, WINDOW_SECONDS)
   }
 
   /** Makes a try. Where no place is left it waits while others may give theirs back, then throws `login_throttled`. */
   async run<T>(login: string, address: string, check: () => Promise<T>): Promise<T> {
     const pair = `${address}\0${login}`
-    for (let budget = this.take(address, pair); !budget.allowed; budget = this.take(address, pair)) {
-      const others = this.underWay.get(address)
-      if (!others) throw new Problem('login_throttled', { retryAfterSeconds: budget.resetSeconds })
-      await Promise.race(others)
+    const tries = this.byAddress.get(address) ?? { count: 0, underWay: new Set(), turn: Promise.resolve() }
+    this.byAddress.set(address, tries)
+    tries.count++
+    try {
+      for (;;) {
+        const { result, others, budget } = await inTurn(tries, () => this.begin(tries, address, pair, check))
+        if (result) return await result
+        if (others.length === 0) throw new Problem('login_throttled', { retryAfterSeconds: budget.resetSeconds })
+        await Promise.race(others)
+      }
+    } finally {
+      if (--tries.count === 0) this.byAddress.delete(address)
     }
-    const result = this.settle(check(), address, pair)
-    this.follow(address, result)
-    return result
   }
 
-  private take(address: string, pair: string): Budget {
-    const ofAddress = this.perAddress.take(address)
+  /**
+   * Begins the check where a place is left. `others` were under way before it was asked for: one of them may have given
+   * a place back meanwhile.
+   */
+  private async begin<T>(
+    { underWay }: Tries,
+    address: string,
+    pair: string,
+    check: () => Promise<T>,
+  ): Promise<{ result?: Promise<T>; others: Promise<void>[]; budget: Budget }> {
+    const others = [...underWay]
+    const budget = await this.take(address, pair)
+    if (!budget.allowed) return { others, budget }
+    const result = this.settle(check(), address, pair)
+    const done: Promise<void> = result.then(
+      () => void underWay.delete(done),
+      () => void underWay.delete(done),
+    )
+    underWay.add(done)
+    return { result, others, budget }
+  }
+
+  private async take(address: string, pair: string): Promise<Budget> {
+    const ofAddress = await this.perAddress.take(address)
     if (!ofAddress.allowed) return ofAddress
-    const ofLogin = this.perLogin.take(pair)
+    const ofLogin = await this.perLogin.take(pair)
     if (!ofLogin.allowed) this.perAddress.giveBack(address)
     return ofLogin
   }
@@ -60,15 +86,23 @@ export class LoginThrottle {
       }
     }
   }
+}
 
-  private follow(address: string, result: Promise<unknown>): void {
-    const tries = this.underWay.get(address) ?? new Set()
-    const done: Promise<void> = result
-      .catch(() => undefined)
-      .then(() => {
-        tries.delete(done)
-        if (tries.size === 0) this.underWay.delete(address)
-      })
-    this.underWay.set(address, tries.add(done))
-  }
+/** The tries that an address makes on this node. */
+interface Tries {
+  count: number
+  /** Those that hold a place and may give it back. */
+  underWay: Set<Promise<void>>
+  /** Ends when the one that takes a place now has, or has not, got one. */
+  turn: Promise<unknown>
+}
+
+/**
+ * Places are taken one after the other: a try that is refused while another one is between taking and checking would
+ * find nobody to wait for.
+ */
+function inTurn<T>(tries: Tries, begin: () => Promise<T>): Promise<T> {
+  const begun = tries.turn.then(begin)
+  tries.turn = begun.catch(() => undefined)
+  return begun
 }

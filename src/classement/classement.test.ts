@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { portail } from '../../test/fixtures.js'
 import { engines, importInto, startServer, type TestServer } from '../../test/harness.js'
-import { compile, type Statement } from '../store/query.js'
+import { bind, compile, type Statement } from '../store/query.js'
 import { openDriver } from '../store/sqlite/driver.js'
 import type { Db } from '../store/store.js'
 import { findClassement } from './queries.js'
@@ -143,19 +143,10 @@ describe('among authors of one score, SQLite goes straight to', () => {
   })
   afterAll(() => server.close())
 
-  /** The plans of the queries on the authors that a work makes. */
   const plansOf = async (work: (db: Db) => Promise<unknown>) => {
-    const asked = await server.store.read(async (db) => {
-      const spies = [vi.spyOn(db, 'all'), vi.spyOn(db, 'get')]
-      await work(db)
-      const statements = spies.flatMap((spy) =>
-        spy.mock.calls.map(([query]) => query as never as Statement<never, never>),
-      )
-      for (const spy of spies) spy.mockRestore()
-      return [...new Set(statements.map((query) => compile(query).sql))].filter((sql) => sql.includes('"auteurs"'))
-    })
+    const asked = await server.store.read((db) => askedOf(db, work))
     const driver = openDriver(server.database.slice('sqlite:'.length), { readOnly: true, busyTimeoutMilliseconds: 0 })
-    const plans = asked.map((sql) => driver.prepare(`explain query plan ${sql}`).all() as { detail: string }[])
+    const plans = asked.map(({ sql }) => driver.prepare(`explain query plan ${sql}`).all() as { detail: string }[])
     driver.close()
     return plans.map((plan) => plan.map(({ detail }) => detail))
   }
@@ -172,3 +163,58 @@ describe('among authors of one score, SQLite goes straight to', () => {
     expect(await plansOf((db) => rowOf(db, 70, 4))).toEqual([[`SEARCH auteurs USING COVERING INDEX ${inLeaf}`]])
   })
 })
+
+describe.runIf(engines.includes('postgres'))('among authors of one score, PostgreSQL goes straight to', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(portail, { engine: 'postgres' })
+  })
+  afterAll(() => server.close())
+
+  /** How each index is searched, where the portal is so large that nobody would read the table. */
+  const conditionsOf = (work: (db: Db) => Promise<unknown>) =>
+    server.store.read(async (db) => {
+      const asked = await askedOf(db, work)
+      await db.exec('set local enable_seqscan = off; set local enable_bitmapscan = off')
+      const plans: string[] = []
+      for (const { sql, values } of asked) {
+        const lines = await db.select<{ 'QUERY PLAN': string }>(`explain (costs off) ${sql}`, ...values)
+        plans.push(lines.map((line) => line['QUERY PLAN']).join('\n'))
+      }
+      for (const plan of plans) expect(plan).not.toMatch(/Filter|Sort|Seq Scan/)
+      return plans.map((plan) =>
+        /using auteurs_classement .*\n +Index Cond: (.*)/.exec(plan)?.[1]?.replace(/\d+/g, '?'),
+      )
+    })
+  const from = /^\(ROW\(cle_classement, id_auteur\) >= ROW\(.*\)\)$/
+  const inLeaf =
+    /^\(\(ROW\(cle_classement, id_auteur\) >= ROW\(.*\)\) AND \(ROW\(cle_classement, id_auteur\) < ROW\(.*\)\)\)$/
+
+  test('the first row of a page', async () => {
+    expect(await conditionsOf((db) => findClassement(db, 3))).toEqual([
+      expect.stringMatching(from),
+      expect.stringMatching(inLeaf),
+    ])
+  })
+
+  test('the rows that come before an author in their leaf', async () => {
+    expect(await conditionsOf((db) => rowOf(db, 70, 4))).toEqual([expect.stringMatching(inLeaf)])
+  })
+})
+
+/** The queries on the authors that a work makes, once each, with the values of the first time. */
+async function askedOf(
+  db: Db,
+  work: (db: Db) => Promise<unknown>,
+): Promise<{ sql: string; values: readonly unknown[] }[]> {
+  const spies = [vi.spyOn(db, 'all'), vi.spyOn(db, 'get')]
+  await work(db)
+  const calls = spies.flatMap((spy) => spy.mock.calls as unknown as [Statement<never, never>, never][])
+  for (const spy of spies) spy.mockRestore()
+  const asked = new Map<string, readonly unknown[]>()
+  for (const [query, given] of calls) {
+    const compiled = compile(query, db.engine)
+    if (compiled.sql.includes('"auteurs"') && !asked.has(compiled.sql)) asked.set(compiled.sql, bind(compiled, given))
+  }
+  return [...asked].map(([sql, values]) => ({ sql, values }))
+}

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { type Setting, toOption } from '../config.js'
 import { openStore } from '../store/open.js'
+import type { OpenOptions } from '../store/opening.js'
 import type { Store } from '../store/store.js'
 
 /** A command with settings as its options, each of which the environment may give. */
@@ -11,11 +12,7 @@ export function command(name: string, description: string, settings: readonly Se
 }
 
 /** Opens a store for one piece of work and closes it, whatever comes of it. */
-export async function withStore<T>(
-  url: string,
-  options: { create: boolean },
-  work: (store: Store) => Promise<T>,
-): Promise<T> {
+export async function withStore<T>(url: string, options: OpenOptions, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore(url, options)
   try {
     return await work(store)

@@ -2,11 +2,11 @@ import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { hashPassword } from '../auth/passwords.js'
 import { digest, makeApiKey, makeSessionToken, shownPrefix } from '../auth/tokens.js'
-import { database, port, type ServeOptions, serveSettings, toAppSettings } from '../config.js'
+import { database, port, type ServeOptions, serveSettings, toAppSettings, toServing } from '../config.js'
 import { formatInstant, nowSeconds } from '../instant.js'
 import { demoPortal } from '../portal/demo.js'
 import { importDump } from '../portal/import.js'
-import { openStore } from '../store/open.js'
+import { openStore, showDatabaseUrl } from '../store/open.js'
 import type { Store } from '../store/store.js'
 import { command } from './command.js'
 import { print, startProgress } from './output.js'
@@ -24,13 +24,15 @@ export function demoCommand(): Command {
     async (given: ServeOptions) => {
       const options = { ...given, host: '127.0.0.1', metricsPort: 0 }
       const appSettings = toAppSettings(options)
-      const store = await openStore(options.database, { create: true })
+      const { makeLog } = await import('./serving.js')
+      const log = makeLog(options.logLevel)
+      const store = await openStore(options.database, { create: true, serving: toServing(options, log) })
       try {
         const account = await fillOnce(store)
         // Shown before anything else can fail: nobody can show it again.
         if (account) print(presentAccount(account))
         const { listen } = await import('./listen.js')
-        const { address, stopped } = await listen(store, appSettings, options)
+        const { address, stopped } = await listen(store, appSettings, options, log)
         print(account ? welcome(address, account) : welcomeBack(address, options.database))
         await stopped
       } finally {
@@ -121,7 +123,7 @@ Palmarès serves its demo portal on ${address}, as it was left.
 
 For a new key:
 
-  node dist/main.js keys create ${LOGIN} --database ${url} --quiet
+  node dist/main.js keys create ${LOGIN} --database ${showDatabaseUrl(url)} --quiet
 
 The API is described at ${address}/openapi.json. Ctrl-C stops it.`
 }

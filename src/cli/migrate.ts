@@ -10,6 +10,10 @@ const settings: Setting[] = [
   database,
   { flags: '--dry-run', description: 'say what would run, and change nothing' },
   {
+    flags: '--without-pg-trgm',
+    description: "do without PostgreSQL's extension pg_trgm: searches then read the table, slower and bounded",
+  },
+  {
     flags: '--hidden-statuts <list>',
     description: 'the statuts that hold no place in the ranking, comma-separated; "" for none',
     parse: (text) => [...new Set(text.split(',').map((statut) => lowerAscii(statut.trim())))].filter(Boolean).sort(),
@@ -19,6 +23,7 @@ const settings: Setting[] = [
 interface MigrateOptions {
   database: string
   dryRun?: boolean
+  withoutPgTrgm?: boolean
   hiddenStatuts?: string[]
 }
 
@@ -28,7 +33,9 @@ export function migrateCommand(): Command {
     'Make a missing store, bring an older one to this schema, set what the ranking hides.',
     settings,
   ).action(async (options: MigrateOptions) => {
-    const pending = options.dryRun ? pendingOf(options.database) : await migrateStore(options.database)
+    const pending = options.dryRun
+      ? await pendingOf(options.database)
+      : await migrateStore(options.database, { withoutTrigrams: options.withoutPgTrgm === true })
     for (const { version, nom } of pending)
       print(`${options.dryRun ? 'would run' : 'ran'} migration ${version} (${nom})`)
     if (pending.length === 0) print('the schema is up to date')

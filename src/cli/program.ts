@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { EnvironmentError, FileError, VERSION } from '../config.js'
 import { Problem } from '../errors.js'
+import { SecretArgumentError } from '../forms.js'
 import { ImportError } from '../portal/import.js'
 import { StoreError } from '../store/store.js'
 import { accountsCommand } from './accounts.js'
@@ -65,6 +66,10 @@ function fullName(each: Command): string {
 
 function statusOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof SecretArgumentError) {
+    tell(`error: ${error.message}`)
+    return error.status
+  }
   if (error instanceof EnvironmentError) {
     tell(`error: ${error.message}`)
     return 2

@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Guard, Presented } from '../auth/guard.js'
 import type { Principal } from '../contract.js'
 import { type ErrorCode, Problem } from '../errors.js'
-import { addressKey, type Budget, Limiter } from '../limits.js'
+import { addressKey } from '../limits/address.js'
+import type { Budget, Limiter, Limits } from '../limits/limits.js'
 import type { Versions } from '../store/store.js'
 import { addressOf } from './origin.js'
 import type { TurnVersions } from './turn.js'
@@ -26,14 +27,15 @@ export class Admission {
   constructor(
     private readonly guard: Guard,
     private readonly versions: TurnVersions,
-    limits: AdmissionLimits,
+    settings: AdmissionLimits,
+    limits: Limits,
   ) {
-    this.isLimited = limits.requestsPerAccount > 0
-    this.accounts = new Limiter(limits.requestsPerAccount, WINDOW_SECONDS)
-    this.addresses = new Limiter(limits.requestsPerAddress, WINDOW_SECONDS)
+    this.isLimited = settings.requestsPerAccount > 0
+    this.accounts = limits.limiter('compte', settings.requestsPerAccount, WINDOW_SECONDS)
+    this.addresses = limits.limiter('adresse', settings.requestsPerAddress, WINDOW_SECONDS)
     this.policies = {
-      compte: `"compte";q=${limits.requestsPerAccount};w=${WINDOW_SECONDS}`,
-      adresse: `"adresse";q=${limits.requestsPerAddress};w=${WINDOW_SECONDS}`,
+      compte: `"compte";q=${settings.requestsPerAccount};w=${WINDOW_SECONDS}`,
+      adresse: `"adresse";q=${settings.requestsPerAddress};w=${WINDOW_SECONDS}`,
     }
   }
 
@@ -57,15 +59,19 @@ export class Admission {
     setBudgetHeader(reply, principal ? 'compte' : 'adresse', budget)
   }
 
-  /** Most requests come with a credential that is held, and pass without waiting for anything. */
+  /** Most requests come with a credential that is held, and where counts are held too they pass without waiting. */
   private admit(request: FastifyRequest, reply: FastifyReply, decided: (refusal?: Problem) => void): void {
     const versions = this.versions.read(request.raw.socket)
     const found =
       versions instanceof Promise
         ? versions.then((read) => this.identify(request, read))
         : this.identify(request, versions)
-    if (found instanceof Promise) found.then((who) => decided(this.decide(request, reply, who)), decided)
-    else decided(this.decide(request, reply, found))
+    const refusal =
+      found instanceof Promise
+        ? found.then((who) => this.decide(request, reply, who))
+        : this.decide(request, reply, found)
+    if (refusal instanceof Promise) refusal.then(decided, decided)
+    else decided(refusal)
   }
 
   private identify(request: FastifyRequest, versions: Versions): Identity | Promise<Identity> {
@@ -73,12 +79,14 @@ export class Admission {
     return this.guard.identify(presentedBy(request), versions.comptes)
   }
 
-  private decide(request: FastifyRequest, reply: FastifyReply, who: Identity): Problem | undefined {
-    if (typeof who === 'string') {
-      return this.charge(request, reply, 'adresse', this.addresses, addressKey(addressOf(request))) ?? new Problem(who)
+  private decide(request: FastifyRequest, reply: FastifyReply, who: Identity): Refusal | Promise<Refusal> {
+    if (typeof who !== 'string') {
+      request.principal = who
+      return this.charge(request, reply, 'compte', this.accounts, String(who.id_compte))
     }
-    request.principal = who
-    return this.charge(request, reply, 'compte', this.accounts, String(who.id_compte))
+    const refusal = this.charge(request, reply, 'adresse', this.addresses, addressKey(addressOf(request)))
+    if (refusal instanceof Promise) return refusal.then((later) => later ?? new Problem(who))
+    return refusal ?? new Problem(who)
   }
 
   private charge(
@@ -87,9 +95,14 @@ export class Admission {
     name: 'compte' | 'adresse',
     limiter: Limiter,
     key: string,
-  ): Problem | undefined {
+  ): Refusal | Promise<Refusal> {
     if (!this.isLimited) return undefined
     const budget = limiter.take(key)
+    if (budget instanceof Promise) return budget.then((later) => this.tell(request, reply, name, later))
+    return this.tell(request, reply, name, budget)
+  }
+
+  private tell(request: FastifyRequest, reply: FastifyReply, name: 'compte' | 'adresse', budget: Budget): Refusal {
     request.budget = budget
     reply.header('ratelimit-policy', this.policies[name])
     setBudgetHeader(reply, name, budget)
@@ -101,6 +114,8 @@ export class Admission {
 
 type Done = (error?: Error) => void
 type Identity = Principal | ErrorCode
+/** Why a request goes no further; undefined: it does. */
+type Refusal = Problem | undefined
 
 /** For operations on one's own session and keys. */
 export async function requireSession(request: FastifyRequest): Promise<void> {

@@ -1,9 +1,23 @@
 import { createServer, type Server } from 'node:http'
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client'
 import type { ErrorCode } from '../errors.js'
+import type { Store } from '../store/store.js'
 
 /** From a cached answer to a search within its budget. */
 const DURATION_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+
+/** Metrics as they are, in the form that processes send each other. */
+export type MetricValues = MetricObjectWithValues<MetricValue<string>>[]
+
+/** What is served at `/metrics`. */
+export type MetricsSource = Pick<Registry, 'contentType' | 'metrics'>
 
 /** What the server counts. Labels are routes and codes, never what a client sent. */
 export class Metrics {
@@ -17,6 +31,7 @@ export class Metrics {
   })
   private running = 0
   private readonly cached = { hit: 0, miss: 0 }
+  private hasGrown = false
 
   constructor() {
     const { registry, cached } = this
@@ -49,11 +64,13 @@ export class Metrics {
 
   requestEnded(method: string, route: string, status: number, seconds: number, problem: ErrorCode | undefined): void {
     this.running--
+    this.hasGrown = true
     this.durations.observe(method, route, status, seconds)
     if (problem) this.problemAnswered(problem)
   }
 
   problemAnswered(code: ErrorCode): void {
+    this.hasGrown = true
     this.problems.labels(code).inc()
   }
 
@@ -61,6 +78,57 @@ export class Metrics {
     if (isHit) this.cached.hit++
     else this.cached.miss++
   }
+
+  /** Adds what an operator watches of the store. */
+  watch(store: Pick<Store, 'state'>): void {
+    const registers = [this.registry]
+    new Counter({
+      name: 'palmares_store_reads_total',
+      help: 'Snapshots read, by the server that answered.',
+      labelNames: ['server'] as const,
+      registers,
+      collect() {
+        this.reset()
+        for (const [server, count] of Object.entries(store.state().reads)) this.inc({ server }, count)
+      },
+    })
+    new Gauge({
+      name: 'palmares_store_hearing',
+      help: 'Whether changes are heard as they come (1), or each request asks (0).',
+      registers,
+      collect() {
+        this.set(store.state().isHearing ? 1 : 0)
+      },
+    })
+    new Gauge({
+      name: 'palmares_store_replicas',
+      help: 'Replicas that reads go to now (usable), and all that were given (known).',
+      labelNames: ['state'] as const,
+      registers,
+      collect() {
+        for (const [state, count] of Object.entries(store.state().replicas)) this.set({ state }, count)
+      },
+    })
+  }
+
+  /** What we count and only grows, unless it is as it was at the last call. */
+  async grown(): Promise<MetricValues | undefined> {
+    if (!this.hasGrown) return undefined
+    this.hasGrown = false
+    const metrics = GROWING.map((name) => this.registry.getSingleMetric(name) as unknown as Gettable)
+    return Promise.all(metrics.map((metric) => metric.get()))
+  }
+}
+
+const GROWING = [
+  'palmares_http_request_duration_seconds',
+  'palmares_http_problems_total',
+  'palmares_response_cache_total',
+  'palmares_store_reads_total',
+]
+
+interface Gettable {
+  get(): Promise<MetricValues[number]>
 }
 
 interface Duration {
@@ -127,13 +195,13 @@ class Durations {
 }
 
 /** Serves `/metrics` on a port of its own, for the loopback interface alone. */
-export async function listenMetrics(metrics: Metrics, port: number): Promise<Server> {
+export async function listenMetrics(source: MetricsSource, port: number): Promise<Server> {
   const server = createServer(async (request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end()
       return
     }
-    response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(await metrics.registry.metrics())
+    response.writeHead(200, { 'content-type': source.contentType }).end(await source.metrics())
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', resolve)

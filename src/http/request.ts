@@ -1,6 +1,6 @@
 import type { Principal } from '../contract.js'
 import type { ErrorCode } from '../errors.js'
-import type { Budget } from '../limits.js'
+import type { Budget } from '../limits/limits.js'
 import type { Versions } from '../store/store.js'
 
 declare module 'fastify' {

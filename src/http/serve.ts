@@ -49,7 +49,7 @@ export function serveReads(app: FastifyInstance, deps: ServeDeps, record: Record
         const made = makeReady(endpoint, answer, query, `${base}${pathOf(endpoint, request)}`)
         cache.set(key, donnees, made)
         return made
-      })
+      }, 'any')
       return sendReady(request, reply, ready, deps.admission)
     })
   }

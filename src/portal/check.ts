@@ -44,6 +44,7 @@ export async function checkPortal(store: Store): Promise<CheckReport> {
 /** Derives everything anew from the records. */
 export async function repairPortal(store: Store): Promise<void> {
   await store.bulk(
+    { withAccounts: false },
     async () => undefined,
     async (db) => {
       await derive(db)

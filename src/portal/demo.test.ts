@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { engines, exportFrom, importInto, makeStore } from '../../test/harness.js'
+import { checkPortal } from './check.js'
 import { type DemoLine, demoPortal } from './demo.js'
 
 const lignes = [...demoPortal()]
@@ -86,6 +88,26 @@ test('most ranked authors share their place, and author 1 is ranked among the go
   expect(seuls.length).toBeLessThan(classement.length / 10)
   expect(classement.find(({ id_auteur }) => id_auteur === 1)!.place).toBeLessThan(400)
 })
+
+test.each(engines)(
+  '%s takes it whole, finds nothing wrong with it, and has nothing to change the second time',
+  async (engine) => {
+    const { store, close } = await makeStore(engine)
+    await importInto(store, lignes)
+    const before = await store.versions()
+    await importInto(store, lignes)
+    expect(await store.versions()).toEqual(before)
+    expect(await exportFrom(store)).toHaveLength(lignes.length)
+    expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
+    const ranked = await store.read((db) =>
+      db.select(
+        'select id_auteur, score from auteurs where cle_classement is not null order by cle_classement, id_auteur',
+      ),
+    )
+    expect(ranked).toEqual(classement.map(({ id_auteur, score }) => ({ id_auteur, score })))
+    await close()
+  },
+)
 
 function de<T extends DemoLine['type']>(type: T) {
   return lignes.filter((ligne): ligne is Extract<DemoLine, { type: T }> => ligne.type === type)

@@ -28,6 +28,7 @@ export async function derivePoints(db: Db): Promise<void> {
       cast(case when ${sum} > ${MAX_POINTS} then ${MAX_POINTS + 1} else ${sum} end as bigint) as points
     from validations v join challenges c on c.id_challenge = v.id_challenge group by v.id_auteur`)
   await db.exec('create unique index lot_points_auteur on lot_points (id_auteur)')
+  await db.analyze('lot_points')
 }
 
 /** Scores and ranking keys from bases and points, after `derivePoints`. */

@@ -66,7 +66,7 @@ export async function importDump(
   }
 
   try {
-    const { tallies } = await store.bulk(stage, mergeAll)
+    const { tallies } = await store.bulk(options, stage, mergeAll)
     return { ...staged, tallies }
   } catch (error) {
     if (error instanceof Unchanged) return { ...staged, tallies: error.tallies }

@@ -28,6 +28,7 @@ export async function merge(db: Db, options: MergeOptions, faults: Faults): Prom
     const upserted = await upsert(db, kind)
     tallies.push({ type: kind.type, ...upserted, removed: removed.get(kind.type) as number })
   }
+  await db.analyze(...recordKinds.map((kind) => kind.table))
   await checkReferences(db, faults)
   return tallies
 }
@@ -117,13 +118,16 @@ async function mergeKeys(db: Db): Promise<number> {
       is distinct from (excluded.id_compte, excluded.nom, excluded.portee, excluded.expiration, null)`
   const removed = await db.exec(
     `delete from cles_api where id_compte in (select c.id_compte from comptes c join ${lotOf('comptes')} l on l.login = c.login)
-     and empreinte not in (select empreinte from ${lot})`,
+     and not exists (select 1 from ${lot} l where l.empreinte = cles_api.empreinte)`,
   )
   const kept = await db.exec(
-    `insert into cles_api (id_cle, id_compte, ${columns}) select l.id_cle, c.id_compte, ${values} ${from}
-     where l.id_cle is not null and not exists (select 1 from cles_api k where k.id_cle = l.id_cle or k.empreinte = l.empreinte)
-     and not exists (select 1 from ${lot} o where o.id_cle = l.id_cle and o.ligne < l.ligne)`,
+    `insert into cles_api (id_cle, id_compte, ${columns}) select l.id_cle, c.id_compte, ${values}
+     from (select *, row_number() over (partition by id_cle order by ligne) as rang from ${lot}) as l
+     join comptes c on c.login = l.login where l.id_cle is not null and l.rang = 1
+     and not exists (select 1 from cles_api k where k.id_cle = l.id_cle)
+     and not exists (select 1 from cles_api k where k.empreinte = l.empreinte)`,
   )
+  await db.passIds('cles_api', 'id_cle')
   const written = await db.exec(
     `insert into cles_api (id_compte, ${columns}) select c.id_compte, ${values} ${from} where true order by l.ligne ${update}`,
   )

@@ -14,8 +14,8 @@ export interface RecordKind {
   key: readonly string[]
   /** The other columns of a record. */
   columns: readonly string[]
-  /** Columns that the staging table has beside them, for the merge to read. */
-  staged: readonly string[]
+  /** Columns that the staging table has beside them, for the merge to read, and what they hold. */
+  staged: Readonly<Record<string, 'text' | 'bigint'>>
   fields: Fields
   /** The values of the key, the columns and the staged columns, in that order, from the fields of a line. */
   toRow: (line: never) => unknown[]
@@ -29,13 +29,13 @@ type Fields = Readonly<Record<string, field.Field<unknown>>>
 type Read<F> = { [K in keyof F]: F[K] extends field.Field<infer T> ? T : never }
 
 type RecordKindInit<F extends Fields> = Pick<RecordKind, 'type' | 'table' | 'key' | 'columns' | 'references'> & {
-  staged?: readonly string[]
+  staged?: RecordKind['staged']
   toRow: (line: Read<F>) => unknown[]
   children?: { table: string; columns: readonly string[]; toRows: (line: Read<F>) => unknown[][] }
 }
 
 function recordKind<F extends Fields>(fields: F, init: RecordKindInit<F>): RecordKind {
-  return { staged: [], fields, ...init }
+  return { staged: {}, fields, ...init }
 }
 
 const MAX_NAME = 1_000
@@ -67,7 +67,7 @@ const auteur = recordKind(auteurFields, {
   table: 'auteurs',
   key: ['id_auteur'],
   columns: ['nom', 'nom_plie', 'statut', 'statut_cle', 'lang', 'lang_cle'],
-  staged: ['score_voulu', 'base_voulue'],
+  staged: { score_voulu: 'bigint', base_voulue: 'bigint' },
   toRow: (line) => [
     line.id_auteur,
     line.nom,
@@ -116,7 +116,7 @@ const challenge = recordKind(challengeFields, {
     'date_publication',
     'descriptif',
   ],
-  staged: ['auteurs'],
+  staged: { auteurs: 'text' },
   toRow: (line) => [
     line.id_challenge,
     line.id_rubrique,
@@ -222,7 +222,7 @@ const compte = recordKind(compteFields, {
   table: 'comptes',
   key: ['login'],
   columns: ['id_auteur', 'mot_de_passe', 'operateur', 'desactive', 'creation'],
-  staged: ['cles'],
+  staged: { cles: 'text' },
   toRow: (line) => [
     line.login,
     line.id_auteur,

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Cle, emptyModel, exportModel, importIntoModel, type Model, scoreOf } from '../../test/dump-model.js'
-import { type DumpLine, makeStore } from '../../test/harness.js'
+import { type DumpLine, engines, type MadeStore, makeStore } from '../../test/harness.js'
 import type { Store } from '../store/store.js'
 import { checkPortal } from './check.js'
 import { exportLines } from './export.js'
@@ -14,117 +14,122 @@ interface Step {
   withAccounts: boolean
 }
 
-test('any sequence of imports leaves the store as a brute-force restatement of the dump has it', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step(), { minLength: 1, maxLength: 7 }), async (steps) => {
-      const { store, close } = await makeStore()
-      try {
+/** Stores that are made once and emptied for each portal, as to make one costs more than to fill it. */
+let made: MadeStore
+let otherMade: MadeStore
+let store: Store
+
+describe.each(engines)('a portal on %s', (engine) => {
+  beforeAll(async () => {
+    made = await makeStore(engine)
+    otherMade = await makeStore(engine)
+    store = made.store
+  })
+  beforeEach(() => emptied(store))
+  afterAll(async () => {
+    await made.close()
+    await otherMade.close()
+  })
+
+  /** Several round trips to a server make each run that much slower. */
+  const numRuns = (ofSqlite: number) => ({ numRuns: engine === 'postgres' ? ofSqlite / 4 : ofSqlite })
+
+  test('any sequence of imports leaves the store as a brute-force restatement of the dump has it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step(), { minLength: 1, maxLength: 7 }), async (steps) => {
+        await emptied(store)
         let model = emptyModel()
         for (const each of [{ lines: foundation, replace: false, withAccounts: true }, ...steps]) {
           model = await importBoth(store, model, each)
         }
         expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
         await expectSameAfterMoving(store)
-      } finally {
-        await close()
-      }
-    }),
-    { numRuns: 60 },
-  )
-}, 120_000)
+      }),
+      numRuns(60),
+    )
+  }, 120_000)
 
-test('accounts come out in one order, whatever order they were made in, with their key ids and hashes', async () => {
-  const { store, close } = await makeStore()
-  const logins = ['zoé', 'bob', '!first', '-2', 'Alice', '10']
-  const before = [...logins.entries()].map(([i, login]) => compteLine(login, 1, [cle(9 - i), cle(20 + i)]))
-  await importText(store, [{ type: 'auteur', id_auteur: 1, nom: 'a' }], { replace: false, withAccounts: true })
-  for (const line of before) await importText(store, [line], { replace: false, withAccounts: true })
-  const lines = parse(await exportText(store, true)).filter(({ type }) => type === 'compte')
-  expect(lines.map(({ login }) => login)).toEqual([...logins].sort())
-  for (const line of lines) expect(before).toContainEqual(line)
-  await expectSameAfterMoving(store)
-  await close()
-})
+  test('accounts come out in one order, whatever order they were made in, with their key ids and hashes', async () => {
+    const logins = ['zoé', 'bob', '!first', '-2', 'Alice', '10']
+    const before = [...logins.entries()].map(([i, login]) => compteLine(login, 1, [cle(9 - i), cle(20 + i)]))
+    await importText(store, [{ type: 'auteur', id_auteur: 1, nom: 'a' }], { replace: false, withAccounts: true })
+    for (const line of before) await importText(store, [line], { replace: false, withAccounts: true })
+    const lines = parse(await exportText(store, true)).filter(({ type }) => type === 'compte')
+    expect(lines.map(({ login }) => login)).toEqual([...logins].sort())
+    for (const line of lines) expect(before).toContainEqual(line)
+    await expectSameAfterMoving(store)
+  })
 
-test('a dump without accounts holds no account, no login and no hash', async () => {
-  const { store, close } = await makeStore()
-  await importText(store, foundation, { replace: false, withAccounts: true })
-  const text = await exportText(store, false)
-  expect(text).not.toMatch(/compte|argon2|empreinte|alice/)
-  expect(await exportText(store, true)).toMatch(/"type":"compte","login":"alice"/)
-  await close()
-})
+  test('a dump without accounts holds no account, no login and no hash', async () => {
+    await importText(store, foundation, { replace: false, withAccounts: true })
+    const text = await exportText(store, false)
+    expect(text).not.toMatch(/compte|argon2|empreinte|alice/)
+    expect(await exportText(store, true)).toMatch(/"type":"compte","login":"alice"/)
+  })
 
-test('an export is read back in any order of its lines', async () => {
-  const { store, close } = await makeStore()
-  await importText(store, foundation, { replace: false, withAccounts: true })
-  const text = await exportText(store, true)
-  for (const lines of [parse(text).reverse(), parse(text).sort((a, b) => (digits(a) < digits(b) ? -1 : 1))]) {
-    const other = await makeStore()
-    await importText(other.store, lines, { replace: false, withAccounts: true })
-    expect(await exportText(other.store, true)).toBe(text)
-    await other.close()
-  }
-  await close()
-})
+  test('an export is read back in any order of its lines', async () => {
+    await importText(store, foundation, { replace: false, withAccounts: true })
+    const text = await exportText(store, true)
+    for (const lines of [parse(text).reverse(), parse(text).sort((a, b) => (digits(a) < digits(b) ? -1 : 1))]) {
+      const other = await emptied(otherMade.store)
+      await importText(other, lines, { replace: false, withAccounts: true })
+      expect(await exportText(other, true)).toBe(text)
+    }
+  })
 
-test('the largest ids, scores and texts of every script come back as they were', async () => {
-  const { store, close } = await makeStore()
-  const max = Number.MAX_SAFE_INTEGER
-  const texts = ['Élodie 🚩\u2028\u2029', '"\\\u0001\u007f\uffff', '한글 \u1112\u1161\u11ab', 'א\u05b0 <b>&amp;</b>']
-  const lines = [
-    ...texts.map((nom, i) => ({ type: 'rubrique', id_rubrique: max - i, nom })),
-    { type: 'auteur', id_auteur: max, nom: texts[0], score: max },
-    { type: 'challenge', id_challenge: max, id_rubrique: max, titre: texts[1], score: 1_000_000_000_000 },
-    { type: 'validation', id_auteur: max, id_challenge: max, date: '9999-12-31T23:59:59Z' },
-    { type: 'environnement_virtuel', id_environnement_virtuel: max, nom: texts[2], time_to_root: max },
-  ]
-  await importText(store, lines, { replace: false, withAccounts: false })
-  expect(parse(await exportText(store, false))).toEqual(expect.arrayContaining([...lines.slice(0, 5)]))
-  expect(parse(await exportText(store, false)).at(-1)).toEqual(lines.at(-1))
-  await expectSameAfterMoving(store)
-  await close()
-})
+  test('the largest ids, scores and texts of every script come back as they were', async () => {
+    const max = Number.MAX_SAFE_INTEGER
+    const texts = ['Élodie 🚩\u2028\u2029', '"\\\u0001\u007f\uffff', '한글 \u1112\u1161\u11ab', 'א\u05b0 <b>&amp;</b>']
+    const lines = [
+      ...texts.map((nom, i) => ({ type: 'rubrique', id_rubrique: max - i, nom })),
+      { type: 'auteur', id_auteur: max, nom: texts[0], score: max },
+      { type: 'challenge', id_challenge: max, id_rubrique: max, titre: texts[1], score: 1_000_000_000_000 },
+      { type: 'validation', id_auteur: max, id_challenge: max, date: '9999-12-31T23:59:59Z' },
+      { type: 'environnement_virtuel', id_environnement_virtuel: max, nom: texts[2], time_to_root: max },
+    ]
+    await importText(store, lines, { replace: false, withAccounts: false })
+    expect(parse(await exportText(store, false))).toEqual(expect.arrayContaining([...lines.slice(0, 5)]))
+    expect(parse(await exportText(store, false)).at(-1)).toEqual(lines.at(-1))
+    await expectSameAfterMoving(store)
+  })
 
-test('every score and base that an import takes comes back as it was, to the last point', async () => {
-  const max = Number.MAX_SAFE_INTEGER
-  const number = (low: number) => fc.oneof(fc.integer({ min: low, max }), fc.integer({ min: max - 40, max }))
-  const base = fc.oneof(number(-max), fc.integer({ min: -max, max: 40 - max }))
-  const points = fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 1e12 - 40, max: 1e12 }))
-  const auteurs = fc.array(fc.record({ score: fc.option(number(0)), score_base: fc.option(base) }), { minLength: 1 })
-  await fc.assert(
-    fc.asyncProperty(auteurs, fc.array(points, { maxLength: 4 }), async (scores, challenges) => {
-      const { store, close } = await makeStore()
-      const imports = [
-        [{ type: 'rubrique', id_rubrique: 1, nom: 'r' }],
-        challenges.map((score, i) => challengeLine({ id_challenge: i + 1, score })),
-        ...scores.map((fields, i) => [
-          { type: 'auteur', id_auteur: i + 1, nom: 'a', ...known(fields) },
-          ...challenges.map((_, j) => ({ type: 'validation', id_auteur: i + 1, id_challenge: j + 1 })),
-        ]),
-      ]
-      let model = emptyModel()
-      for (const lines of imports) {
-        model = await importBoth(store, model, { lines, replace: false, withAccounts: false })
-      }
-      await expectSameAfterMoving(store)
-      await close()
-    }),
-    { numRuns: 40 },
-  )
-})
+  test('every score and base that an import takes comes back as it was, to the last point', async () => {
+    const max = Number.MAX_SAFE_INTEGER
+    const number = (low: number) => fc.oneof(fc.integer({ min: low, max }), fc.integer({ min: max - 40, max }))
+    const base = fc.oneof(number(-max), fc.integer({ min: -max, max: 40 - max }))
+    const points = fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 1e12 - 40, max: 1e12 }))
+    const auteurs = fc.array(fc.record({ score: fc.option(number(0)), score_base: fc.option(base) }), { minLength: 1 })
+    await fc.assert(
+      fc.asyncProperty(auteurs, fc.array(points, { maxLength: 4 }), async (scores, challenges) => {
+        await emptied(store)
+        const imports = [
+          [{ type: 'rubrique', id_rubrique: 1, nom: 'r' }],
+          challenges.map((score, i) => challengeLine({ id_challenge: i + 1, score })),
+          ...scores.map((fields, i) => [
+            { type: 'auteur', id_auteur: i + 1, nom: 'a', ...known(fields) },
+            ...challenges.map((_, j) => ({ type: 'validation', id_auteur: i + 1, id_challenge: j + 1 })),
+          ]),
+        ]
+        let model = emptyModel()
+        for (const lines of imports) {
+          model = await importBoth(store, model, { lines, replace: false, withAccounts: false })
+        }
+        await expectSameAfterMoving(store)
+      }),
+      numRuns(40),
+    )
+  })
 
-test('an export of more rows than are read at a time holds each of them once', async () => {
-  const { store, close } = await makeStore()
-  const auteurs = Array.from({ length: 5_001 }, (_, i) => ({ type: 'auteur', id_auteur: i + 1, nom: 'a', score: i }))
-  const validations = auteurs.map(({ id_auteur }) => ({ type: 'validation', id_auteur, id_challenge: 1 }))
-  const rest = [{ type: 'rubrique', id_rubrique: 1, nom: 'r' }, challengeLine({ id_challenge: 1, score: 1 })]
-  await importText(store, [...auteurs, ...rest, ...validations], { replace: false, withAccounts: false })
-  const lines = parse(await exportText(store, false))
-  expect(lines.filter(({ type }) => type === 'auteur')).toEqual(auteurs)
-  expect(lines.filter(({ type }) => type === 'validation')).toEqual(validations)
-  await expectSameAfterMoving(store)
-  await close()
+  test('an export of more rows than are read at a time holds each of them once', async () => {
+    const auteurs = Array.from({ length: 5_001 }, (_, i) => ({ type: 'auteur', id_auteur: i + 1, nom: 'a', score: i }))
+    const validations = auteurs.map(({ id_auteur }) => ({ type: 'validation', id_auteur, id_challenge: 1 }))
+    const rest = [{ type: 'rubrique', id_rubrique: 1, nom: 'r' }, challengeLine({ id_challenge: 1, score: 1 })]
+    await importText(store, [...auteurs, ...rest, ...validations], { replace: false, withAccounts: false })
+    const lines = parse(await exportText(store, false))
+    expect(lines.filter(({ type }) => type === 'auteur')).toEqual(auteurs)
+    expect(lines.filter(({ type }) => type === 'validation')).toEqual(validations)
+    await expectSameAfterMoving(store)
+  })
 })
 
 /** Imports into both, and compares all that can be seen of the store with the model. */
@@ -174,15 +179,20 @@ async function expectDerived(store: Store, model: Model): Promise<void> {
 
 /** Export, import into an empty store, export: the same bytes, and a second import of them changes nothing. */
 async function expectSameAfterMoving(store: Store): Promise<void> {
-  const other = await makeStore()
+  const other = await emptied(otherMade.store)
   const text = await exportText(store, true)
   const options = { replace: false, withAccounts: true }
-  await importDump(other.store, Readable.from([Buffer.from(text)]), options)
-  expect(await exportText(other.store, true)).toBe(text)
-  const before = await other.store.versions()
-  await importDump(other.store, Readable.from([Buffer.from(text)]), { ...options, replace: true })
-  expect(await other.store.versions()).toEqual(before)
-  await other.close()
+  await importDump(other, Readable.from([Buffer.from(text)]), options)
+  expect(await exportText(other, true)).toBe(text)
+  const before = await other.versions()
+  await importDump(other, Readable.from([Buffer.from(text)]), { ...options, replace: true })
+  expect(await other.versions()).toEqual(before)
+}
+
+async function emptied(some: Store): Promise<Store> {
+  await importText(some, [], { replace: true, withAccounts: true })
+  expect(await exportText(some, true)).toBe('')
+  return some
 }
 
 function importText(store: Store, lines: DumpLine[], options: Omit<Step, 'lines'>) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type DumpLine, exportFrom, importInto, makeStore } from '../../test/harness.js'
+import { type DumpLine, engines, exportFrom, importInto, makeStore } from '../../test/harness.js'
 import type { Store } from '../store/store.js'
 import { ImportError } from './import.js'
 import { Faults } from './stage.js'
@@ -7,99 +7,101 @@ import { Faults } from './stage.js'
 let store: Store
 let close: () => Promise<void>
 
-beforeEach(async () => {
-  const made = await makeStore()
-  store = made.store
-  close = made.close
-})
+describe.each(engines)('on %s,', (engine) => {
+  beforeEach(async () => {
+    const made = await makeStore(engine)
+    store = made.store
+    close = made.close
+  })
 
-afterEach(() => close())
+  afterEach(() => close())
 
-describe('faults that a query finds', () => {
-  test('are all counted, and only those still to be shown are fetched, by line', async () => {
-    const faults = new Faults()
-    for (let line = 1; line <= Faults.SHOWN - 3; line++) faults.add(line, 'early')
-    let fetched = 0
-    const found = 'with recursive n(ligne) as (select 9 union all select ligne + 1 from n where ligne < 500000) '
-    const select = 'select ligne, ligne % 7 as reste from n'
-    await store.read(async (db) => {
-      for (let round = 0; round < 2; round++) {
-        await faults.addFound<{ ligne: number; reste: number }>(db, `${found}${select}`, ({ reste }) => {
-          fetched++
-          return `rest ${reste}`
-        })
-      }
+  describe('faults that a query finds', () => {
+    test('are all counted, and only those still to be shown are fetched, by line', async () => {
+      const faults = new Faults()
+      for (let line = 1; line <= Faults.SHOWN - 3; line++) faults.add(line, 'early')
+      let fetched = 0
+      const found = 'with recursive n(ligne) as (select 9 union all select ligne + 1 from n where ligne < 500000) '
+      const select = 'select ligne, ligne % 7 as reste from n'
+      await store.read(async (db) => {
+        for (let round = 0; round < 2; round++) {
+          await faults.addFound<{ ligne: number; reste: number }>(db, `${found}${select}`, ({ reste }) => {
+            fetched++
+            return `rest ${reste}`
+          })
+        }
+      })
+      expect([faults.count, fetched]).toEqual([Faults.SHOWN - 3 + 2 * 499_992, 3])
+      expect(faults.shown.slice(-3)).toEqual(['line 9: rest 2', 'line 10: rest 3', 'line 11: rest 4'])
     })
-    expect([faults.count, fetched]).toEqual([Faults.SHOWN - 3 + 2 * 499_992, 3])
-    expect(faults.shown.slice(-3)).toEqual(['line 9: rest 2', 'line 10: rest 3', 'line 11: rest 4'])
+
+    const many = 5_000
+    const numbers = Array.from({ length: many }, (_, i) => i + 1)
+    const cles = numbers.slice(0, 1_000).map(cle)
+    const used = numbers.flatMap((id) => [rubrique(id), challenge(id)])
+    const rich = numbers.map((id) => ({ ...auteur(id), score_base: Number.MAX_SAFE_INTEGER }))
+
+    test.each<[string, { before?: DumpLine[]; lines: DumpLine[]; count?: number; expected: (i: number) => string }]>([
+      [
+        'differing lines of one record',
+        {
+          lines: [...numbers.map((id) => auteur(id)), ...numbers.map((id) => auteur(id, 'other'))],
+          expected: (i) => `line ${many + i}: differs from line ${i}, which has the same id_auteur`,
+        },
+      ],
+      [
+        'keys in two accounts',
+        {
+          lines: [auteur(1), compte('alice', cles), compte('bob', cles)],
+          count: cles.length,
+          expected: () => 'line 3: cles has an empreinte twice, first in line 2',
+        },
+      ],
+      [
+        'validations by nobody',
+        {
+          before: [rubrique(1), challenge(1)],
+          lines: numbers.map((id) => validation(many + 1 - id)),
+          expected: (i) => `line ${i}: id_auteur names ${many + 1 - i}, which auteurs does not have`,
+        },
+      ],
+      [
+        'rubriques in use that are removed',
+        {
+          before: used,
+          lines: numbers.map((id) => ({ type: 'rubrique', id_rubrique: id, supprime: true })),
+          expected: (i) => `line ${i}: rubrique ${i} is still used by challenge ${i}`,
+        },
+      ],
+      [
+        'points past the bound',
+        {
+          before: [rubrique(1), challenge(1), ...rich],
+          lines: numbers.map(validation),
+          expected: (i) => `the points of auteur ${i}, with the base or without, would pass 9007199254740991`,
+        },
+      ],
+    ])('are exact in their number and order: %s', async (_, { before = [], lines, count = many, expected }) => {
+      await importInto(store, before)
+      const error = await importInto(store, lines, { withAccounts: true }).catch((thrown: unknown) => thrown)
+      if (!(error instanceof ImportError)) throw error
+      expect(error.faults.count).toBe(count)
+      expect(error.faults.shown).toEqual(numbers.slice(0, Faults.SHOWN).map(expected))
+    })
   })
 
-  const many = 5_000
-  const numbers = Array.from({ length: many }, (_, i) => i + 1)
-  const cles = numbers.slice(0, 1_000).map(cle)
-  const used = numbers.flatMap((id) => [rubrique(id), challenge(id)])
-  const rich = numbers.map((id) => ({ ...auteur(id), score_base: Number.MAX_SAFE_INTEGER }))
-
-  test.each<[string, { before?: DumpLine[]; lines: DumpLine[]; count?: number; expected: (i: number) => string }]>([
-    [
-      'differing lines of one record',
-      {
-        lines: [...numbers.map((id) => auteur(id)), ...numbers.map((id) => auteur(id, 'other'))],
-        expected: (i) => `line ${many + i}: differs from line ${i}, which has the same id_auteur`,
-      },
-    ],
-    [
-      'keys in two accounts',
-      {
-        lines: [auteur(1), compte('alice', cles), compte('bob', cles)],
-        count: cles.length,
-        expected: () => 'line 3: cles has an empreinte twice, first in line 2',
-      },
-    ],
-    [
-      'validations by nobody',
-      {
-        before: [rubrique(1), challenge(1)],
-        lines: numbers.map((id) => validation(many + 1 - id)),
-        expected: (i) => `line ${i}: id_auteur names ${many + 1 - i}, which auteurs does not have`,
-      },
-    ],
-    [
-      'rubriques in use that are removed',
-      {
-        before: used,
-        lines: numbers.map((id) => ({ type: 'rubrique', id_rubrique: id, supprime: true })),
-        expected: (i) => `line ${i}: rubrique ${i} is still used by challenge ${i}`,
-      },
-    ],
-    [
-      'points past the bound',
-      {
-        before: [rubrique(1), challenge(1), ...rich],
-        lines: numbers.map(validation),
-        expected: (i) => `the points of auteur ${i}, with the base or without, would pass 9007199254740991`,
-      },
-    ],
-  ])('are exact in their number and order: %s', async (_, { before = [], lines, count = many, expected }) => {
-    await importInto(store, before)
-    const error = await importInto(store, lines, { withAccounts: true }).catch((thrown: unknown) => thrown)
-    if (!(error instanceof ImportError)) throw error
-    expect(error.faults.count).toBe(count)
-    expect(error.faults.shown).toEqual(numbers.slice(0, Faults.SHOWN).map(expected))
+  test.each<[string, DumpLine]>([
+    ['validation', validation(1)],
+    ['challenge', { ...challenge(1, 7), auteurs: [1] }],
+    ['compte', compte('alice', [cle(1)])],
+  ])('100,000 repeats of one %s count once', async (type, line) => {
+    const needed = [rubrique(1), auteur(1), ...(type === 'challenge' ? [] : [challenge(1, 7)])]
+    const { lines } = await importInto(store, [...needed, ...Array(100_000).fill(line)], { withAccounts: true })
+    expect(lines).toBe(100_000 + needed.length)
+    const exported = await exportFrom(store, { withAccounts: true })
+    expect(exported.filter((each) => each.type === type)).toEqual([line])
+    expect(exported[1]!.score).toBe(type === 'validation' ? 7 : 0)
   })
-})
-
-test.each<[string, DumpLine]>([
-  ['validation', validation(1)],
-  ['challenge', { ...challenge(1, 7), auteurs: [1] }],
-  ['compte', compte('alice', [cle(1)])],
-])('300,000 repeats of one %s count once', async (type, line) => {
-  const needed = [rubrique(1), auteur(1), ...(type === 'challenge' ? [] : [challenge(1, 7)])]
-  const { lines } = await importInto(store, [...needed, ...Array(300_000).fill(line)], { withAccounts: true })
-  expect(lines).toBe(300_000 + needed.length)
-  const exported = await exportFrom(store, { withAccounts: true })
-  expect(exported.filter((each) => each.type === type)).toEqual([line])
-  expect(exported[1]!.score).toBe(type === 'validation' ? 7 : 0)
 })
 
 function rubrique(id: number): DumpLine {

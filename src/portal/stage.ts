@@ -70,19 +70,28 @@ export class Stager {
       this.options.onProgress?.(this.staged.lines)
     }
     await this.flush(1)
+    for (const table of this.batches.keys()) await this.db.analyze(lotOf(table))
     for (const kind of recordKinds) await this.settleDuplicates(kind)
     await this.checkKeys()
     return this.staged
   }
 
   private async createTables(kind: RecordKind): Promise<void> {
-    const columns = columnsOf(kind)
-    await this.db.exec(`create temporary table ${lotOf(kind.table)} (${columns.join(', ')})`)
-    this.batches.set(kind.table, { columns, rows: [] })
+    const columns = { ligne: 'bigint', supprime: 'bigint', ...like(kind.table, kind.key, kind.columns), ...kind.staged }
+    await this.createTable(kind.table, columns, kind.table)
     if (!kind.children) return
-    const childColumns = ['ligne', ...kind.key, ...kind.children.columns]
-    await this.db.exec(`create temporary table ${lotOf(kind.children.table)} (${childColumns.join(', ')})`)
-    this.batches.set(kind.children.table, { columns: childColumns, rows: [] })
+    const { table } = kind.children
+    const childColumns = { ligne: 'bigint', ...like(kind.table, kind.key), ...like(table, kind.children.columns) }
+    await this.createTable(table, childColumns, `${kind.table}, ${table}`)
+  }
+
+  /** Makes a staging table of columns of a type, or of the type that a column of the portal has. */
+  private async createTable(table: string, columns: Record<string, string>, from: string): Promise<void> {
+    const list = Object.entries(columns).map(([name, type]) =>
+      type.includes('.') ? type : `cast(null as ${type}) as ${name}`,
+    )
+    await this.db.exec(`create temporary table ${lotOf(table)} as select ${list.join(', ')} from ${from} where false`)
+    this.batches.set(table, { columns: Object.keys(columns), rows: [] })
   }
 
   private read({ number, text, fault }: Line): void {
@@ -136,10 +145,10 @@ export class Stager {
     }
   }
 
-  /** Equal lines of one record count once, differing ones are a fault; the first is kept. */
+  /** Equal lines of one record count once, differing ones are a fault; the first is kept, with its list. */
   private async settleDuplicates(kind: RecordKind): Promise<void> {
     const lot = lotOf(kind.table)
-    const compared = ['supprime', ...kind.columns, ...kind.staged]
+    const compared = ['supprime', ...kind.columns, ...Object.keys(kind.staged)]
     const row = (alias: string) => `(${compared.map((column) => `${alias}.${column}`).join(', ')})`
     const key = kind.key.join(', ')
     const isSame = kind.key.map((column) => `a.${column} = b.${column}`).join(' and ')
@@ -151,22 +160,29 @@ export class Stager {
        where a.ligne < b.ligne and ${row('a')} is distinct from ${row('b')}`,
       ({ avant }) => `differs from line ${avant}, which has the same ${kind.key.join(' and ')}`,
     )
-    await this.db.exec(`delete from ${lot} as b where b.ligne > ${first}`)
+    const dropped = await this.db.exec(`delete from ${lot} as b where b.ligne > ${first}`)
+    if (dropped === 0 || !kind.children) return
+    await this.db.exec(`create index ${lot}_ligne on ${lot} (ligne)`)
+    await this.db.exec(
+      `delete from ${lotOf(kind.children.table)} as c where not exists (select 1 from ${lot} l where l.ligne = c.ligne)`,
+    )
   }
 
   /** A key belongs to one account and has one name; which of two would win is not for us to say. */
   private async checkKeys(): Promise<void> {
+    const lot = lotOf('cles_api')
+    await this.db.exec(`create index ${lot}_cle on ${lot} (empreinte)`)
     await this.faults.addFound<{ ligne: number; avant: number }>(
       this.db,
-      `select max(ligne) as ligne, min(ligne) as avant from ${lotOf('cles_api')}
-       where ligne in (select ligne from ${lotOf('comptes')}) group by empreinte having count(*) > 1`,
+      `select max(ligne) as ligne, min(ligne) as avant from ${lot} group by empreinte having count(*) > 1`,
       ({ ligne, avant }) => `cles has an empreinte twice${avant === ligne ? '' : `, first in line ${avant}`}`,
     )
   }
 }
 
-function columnsOf(kind: RecordKind): string[] {
-  return ['ligne', 'supprime', ...kind.key, ...kind.columns, ...kind.staged]
+/** Columns that are as those of a table. */
+function like(table: string, ...names: (readonly string[])[]): Record<string, string> {
+  return Object.fromEntries(names.flat().map((name) => [name, `${table}.${name}`]))
 }
 
 function parse(text: string): Record<string, unknown> {

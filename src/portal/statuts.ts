@@ -4,6 +4,7 @@ import { deriveOrders, derivePoints, deriveScores, hiddenStatuts } from './deriv
 /** Sets what the ranking hides, sorted and in lower case, and ranks anew in one transaction. Says whether it changed. */
 export async function setHiddenStatuts(store: Store, statuts: readonly string[]): Promise<boolean> {
   const { changed } = await store.bulk(
+    { withAccounts: false },
     async () => undefined,
     async (db) => {
       const changed = !(await hidesAlready(db, statuts))

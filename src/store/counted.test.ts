@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { makeStore } from '../../test/harness.js'
+import { engines, makeStore } from '../../test/harness.js'
 import { countAll, leafOf, rebuild, seek, verifyOrder } from './counted.js'
 import type { Db, Store } from './store.js'
 
@@ -9,125 +9,127 @@ type Entry = [cle: number, id: number]
 let store: Store
 let close: () => Promise<void>
 
-beforeAll(async () => {
-  const made = await makeStore()
-  store = made.store
-  close = made.close
-  await store.write({}, (db) => db.exec('create temporary table essai (cle integer not null, id integer not null)'))
-})
-
-afterAll(() => close())
-
-describe('a counted order built from entries', () => {
-  test('finds every row and counts before every key as a sorted array does, whatever the ties', async () => {
-    await fc.assert(
-      fc.asyncProperty(anyEntries(), fc.array(anyEntry(), { maxLength: 5 }), async (entries, strangers) => {
-        await withOrder(entries, async (db, sorted) => {
-          expect(await countAll(db, 'essai')).toBe(sorted.length)
-          for (let row = 0; row < sorted.length; row++) await expectRow(db, sorted, row)
-          await expectNoRow(db, sorted.length)
-          for (const key of [...sorted, ...strangers]) await expectLeaf(db, sorted, key)
-          expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual([])
-        })
-      }),
-      { numRuns: 60 },
-    )
+describe.each(engines)('on %s,', (engine) => {
+  beforeAll(async () => {
+    const made = await makeStore(engine)
+    store = made.store
+    close = made.close
+    await store.write({}, (db) => db.exec('create table essai (cle bigint not null, id bigint not null)'))
   })
 
-  test.each([0, 1, 2, 31, 32, 33, 63, 64, 65, 1_023, 1_024, 1_025, 32_767, 32_768, 32_769])(
-    'is right at its edges with %i entries',
-    async (size) => {
-      const score = (i: number) => -Math.floor(i / 100)
-      await withOrder(
-        Array.from({ length: size }, (_, i): Entry => [score(i), i + 1]),
-        async (db, sorted) => {
-          expect(await countAll(db, 'essai')).toBe(size)
-          const rows = [0, 1, 31, 32, 33, 1_023, 1_024, 1_025, 32_767, 32_768, size >> 1, size - 1]
-          for (const row of rows.filter((row) => row >= 0 && row < size)) {
-            await expectRow(db, sorted, row)
-            await expectLeaf(db, sorted, sorted[row]!)
-          }
-          for (const row of [size, size + 1, Number.MAX_SAFE_INTEGER]) await expectNoRow(db, row)
-          const { MIN_SAFE_INTEGER, MAX_SAFE_INTEGER } = Number
-          for (const key of [
-            [MIN_SAFE_INTEGER, 1],
-            [0, 0],
-            [1, 0],
-            [MAX_SAFE_INTEGER, 1],
-          ] as Entry[]) {
-            await expectLeaf(db, sorted, key)
-          }
-          expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual([])
-        },
+  afterAll(() => close())
+
+  describe('a counted order built from entries', () => {
+    test('finds every row and counts before every key as a sorted array does, whatever the ties', async () => {
+      await fc.assert(
+        fc.asyncProperty(anyEntries(), fc.array(anyEntry(), { maxLength: 5 }), async (entries, strangers) => {
+          await withOrder(entries, async (db, sorted) => {
+            expect(await countAll(db, 'essai')).toBe(sorted.length)
+            for (let row = 0; row < sorted.length; row++) await expectRow(db, sorted, row)
+            await expectNoRow(db, sorted.length)
+            for (const key of [...sorted, ...strangers]) await expectLeaf(db, sorted, key)
+            expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual([])
+          })
+        }),
+        { numRuns: 60 },
       )
-    },
-  )
+    })
 
-  test('replaces what was built before, and leaves orders of other names alone', async () => {
-    await withOrder([[1, 1]], async (db) => {
-      await rebuild(db, 'autre', "select 'autre' as arbre, cle, id from essai")
-      await rebuild(db, 'essai', 'select null as arbre, 0 as cle, 0 as id where false')
-      expect([await countAll(db, 'essai'), await countAll(db, 'autre')]).toEqual([0, 1])
+    test.each([0, 1, 2, 31, 32, 33, 63, 64, 65, 1_023, 1_024, 1_025, 32_767, 32_768, 32_769])(
+      'is right at its edges with %i entries',
+      async (size) => {
+        const score = (i: number) => -Math.floor(i / 100)
+        await withOrder(
+          Array.from({ length: size }, (_, i): Entry => [score(i), i + 1]),
+          async (db, sorted) => {
+            expect(await countAll(db, 'essai')).toBe(size)
+            const rows = [0, 1, 31, 32, 33, 1_023, 1_024, 1_025, 32_767, 32_768, size >> 1, size - 1]
+            for (const row of rows.filter((row) => row >= 0 && row < size)) {
+              await expectRow(db, sorted, row)
+              await expectLeaf(db, sorted, sorted[row]!)
+            }
+            for (const row of [size, size + 1, Number.MAX_SAFE_INTEGER]) await expectNoRow(db, row)
+            const { MIN_SAFE_INTEGER, MAX_SAFE_INTEGER } = Number
+            for (const key of [
+              [MIN_SAFE_INTEGER, 1],
+              [0, 0],
+              [1, 0],
+              [MAX_SAFE_INTEGER, 1],
+            ] as Entry[]) {
+              await expectLeaf(db, sorted, key)
+            }
+            expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual([])
+          },
+        )
+      },
+    )
+
+    test('replaces what was built before, and leaves orders of other names alone', async () => {
+      await withOrder([[1, 1]], async (db) => {
+        await rebuild(db, 'autre', "select 'autre' as arbre, cle, id from essai")
+        await rebuild(db, 'essai', 'select null as arbre, 0 as cle, 0 as id where false')
+        expect([await countAll(db, 'essai'), await countAll(db, 'autre')]).toEqual([0, 1])
+      })
+    })
+
+    test('may be one of many that are built and verified together', async () => {
+      const many = "select 'essai/' || (id % 7) as arbre, cle, id from essai"
+      const entries = Array.from({ length: 500 }, (_, i): Entry => [i % 11, i])
+      await withOrder(entries, async (db) => {
+        await rebuild(db, 'essai/%', many)
+        const counts = await Promise.all([0, 1, 2, 3, 4, 5, 6].map((n) => countAll(db, `essai/${n}`)))
+        expect(counts).toEqual([0, 1, 2, 3, 4, 5, 6].map((n) => entries.filter(([, id]) => id % 7 === n).length))
+        expect(await verifyOrder(db, 'essai/%', many)).toEqual([])
+        await db.exec("update noeuds set nb = nb - 1 where arbre = 'essai/3' and niveau = 0")
+        expect(await verifyOrder(db, 'essai/%', many)).toEqual(['the order essai/3'])
+      })
     })
   })
 
-  test('may be one of many that are built and verified together', async () => {
-    const many = "select 'essai/' || (id % 7) as arbre, cle, id from essai"
-    const entries = Array.from({ length: 500 }, (_, i): Entry => [i % 11, i])
-    await withOrder(entries, async (db) => {
-      await rebuild(db, 'essai/%', many)
-      const counts = await Promise.all([0, 1, 2, 3, 4, 5, 6].map((n) => countAll(db, `essai/${n}`)))
-      expect(counts).toEqual([0, 1, 2, 3, 4, 5, 6].map((n) => entries.filter(([, id]) => id % 7 === n).length))
-      expect(await verifyOrder(db, 'essai/%', many)).toEqual([])
-      await db.exec("update noeuds set nb = nb - 1 where arbre = 'essai/3' and niveau = 0")
-      expect(await verifyOrder(db, 'essai/%', many)).toEqual(['the order essai/3'])
+  describe('verifyOrder names an order', () => {
+    test('any of whose nodes counts one more or one less, or is gone', async () => {
+      const damage = fc.constantFrom('nb = nb + 1', 'nb = nb - 1', 'nb = nb + 32', undefined)
+      await fc.assert(
+        fc.asyncProperty(anyEntries(1), fc.nat(), damage, async (entries, pick, change) => {
+          await withOrder(entries, async (db) => {
+            const nodes = await db.select<{ niveau: number; cle: number; id: number }>(
+              "select niveau, cle, id from noeuds where arbre = 'essai' order by niveau, cle, id",
+            )
+            const { niveau, cle, id } = nodes[pick % nodes.length]!
+            const where = "where arbre = 'essai' and niveau = ? and cle = ? and id = ?"
+            await db.exec(
+              change ? `update noeuds set ${change} ${where}` : `delete from noeuds ${where}`,
+              niveau,
+              cle,
+              id,
+            )
+            expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
+          })
+        }),
+        { numRuns: 100 },
+      )
     })
-  })
-})
 
-describe('verifyOrder names an order', () => {
-  test('any of whose nodes counts one more or one less, or is gone', async () => {
-    const damage = fc.constantFrom('nb = nb + 1', 'nb = nb - 1', 'nb = nb + 32', undefined)
-    await fc.assert(
-      fc.asyncProperty(anyEntries(1), fc.nat(), damage, async (entries, pick, change) => {
-        await withOrder(entries, async (db) => {
-          const nodes = await db.select<{ niveau: number; cle: number; id: number }>(
-            "select niveau, cle, id from noeuds where arbre = 'essai' order by niveau, cle, id",
-          )
-          const { niveau, cle, id } = nodes[pick % nodes.length]!
-          const where = "where arbre = 'essai' and niveau = ? and cle = ? and id = ?"
-          await db.exec(
-            change ? `update noeuds set ${change} ${where}` : `delete from noeuds ${where}`,
-            niveau,
-            cle,
-            id,
-          )
-          expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
-        })
-      }),
-      { numRuns: 100 },
-    )
-  })
+    test('whose entries are one more or one less than when it was built', async () => {
+      await fc.assert(
+        fc.asyncProperty(anyEntries(1), fc.nat(), async (entries, pick) => {
+          await withOrder(entries, async (db) => {
+            const [cle, id] = entries[pick % entries.length]!
+            await db.exec('delete from essai where cle = ? and id = ?', cle, id)
+            expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
+            await db.exec('insert into essai values (?, ?), (?, ?)', cle, id, 1_000, 1)
+            expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
+          })
+        }),
+        { numRuns: 50 },
+      )
+    })
 
-  test('whose entries are one more or one less than when it was built', async () => {
-    await fc.assert(
-      fc.asyncProperty(anyEntries(1), fc.nat(), async (entries, pick) => {
-        await withOrder(entries, async (db) => {
-          const [cle, id] = entries[pick % entries.length]!
-          await db.exec('delete from essai where cle = ? and id = ?', cle, id)
-          expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
-          await db.exec('insert into essai values (?, ?), (?, ?)', cle, id, 1_000, 1)
-          expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
-        })
-      }),
-      { numRuns: 50 },
-    )
-  })
-
-  test('that counts what is not there at all', async () => {
-    await withOrder([], async (db) => {
-      await db.exec("insert into noeuds values ('essai', 0, 1, 1, 1)")
-      expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
+    test('that counts what is not there at all', async () => {
+      await withOrder([], async (db) => {
+        await db.exec("insert into noeuds values ('essai', 0, 1, 1, 1)")
+        expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
+      })
     })
   })
 })

@@ -69,7 +69,7 @@ export async function leafOf(
 /** Builds orders anew from their entries, a select of (arbre, cle, id), after removing those whose name is like `pattern`. */
 export async function rebuild(db: Db, pattern: string, entries: string): Promise<void> {
   await db.exec('delete from noeuds where arbre like ?', pattern)
-  await db.exec(levelFrom(0, `select arbre, cle, id, 1 as nb from (${entries})`))
+  await db.exec(levelFrom(0, `select arbre, cle, id, 1 as nb from (${entries}) as compte`))
   for (let niveau = 1; niveau <= TOP_LEVEL; niveau++) {
     const below = `select arbre, cle, id, nb from noeuds where arbre like ? and niveau = ${niveau - 1}`
     await db.exec(levelFrom(niveau, below), pattern)
@@ -81,21 +81,15 @@ export async function verifyOrder(db: Db, pattern: string, entries: string): Pro
   await db.exec('drop table if exists lot_entrees')
   await db.exec(`create temporary table lot_entrees as ${entries}`)
   await db.exec('create unique index lot_entrees_cle on lot_entrees (arbre, cle, id)')
+  await db.analyze('lot_entrees')
   const faults: { arbre: string }[] = []
   for (let niveau = 0; niveau <= TOP_LEVEL; niveau++) {
     const below =
       niveau === 0
-        ? 'select count(*) from lot_entrees b where'
-        : `select sum(nb) from noeuds b where b.niveau = ${niveau - 1} and`
+        ? 'select arbre, cle, id, 1 as nb from lot_entrees'
+        : `select arbre, cle, id, nb from noeuds where niveau = ${niveau - 1} and arbre like ?`
     faults.push(
-      ...(await db.select<{ arbre: string }>(
-        `select distinct arbre from (
-           select arbre, cle, id, nb, lead(cle) over suite as cle2, lead(id) over suite as id2 from noeuds
-           where arbre like ? and niveau = ${niveau} window suite as (partition by arbre order by cle, id)) n
-         where nb is distinct from (${below} b.arbre = n.arbre and (b.cle, b.id) >= (n.cle, n.id)
-           and (n.cle2 is null or (b.cle, b.id) < (n.cle2, n.id2)))`,
-        pattern,
-      )),
+      ...(await db.select<{ arbre: string }>(wrongNodes(niveau, below), ...(niveau === 0 ? [] : [pattern]), pattern)),
     )
   }
   const missing = await db.select<{ arbre: string }>(
@@ -103,6 +97,21 @@ export async function verifyOrder(db: Db, pattern: string, entries: string): Pro
        and n.niveau = ${TOP_LEVEL} and n.cle = ${FIRST_CLE} and n.id = 0)`,
   )
   return [...new Set([...faults, ...missing].map(({ arbre }) => `the order ${arbre}`))]
+}
+
+/** The orders where a node does not say how many of the entries below lie between its key and the next node's. */
+function wrongNodes(niveau: number, below: string): string {
+  return `select distinct arbre from (
+      select arbre, groupe, max(dit) as dit, sum(nb) as compte from (
+        select arbre, dit, nb,
+          sum(est_noeud) over (partition by arbre order by cle, id, est_noeud desc rows unbounded preceding) as groupe
+        from (
+          select arbre, cle, id, nb, null as dit, 0 as est_noeud from (${below}) as dessous
+          union all
+          select arbre, cle, id, 0 as nb, nb as dit, 1 as est_noeud from noeuds where niveau = ${niveau} and arbre like ?
+        ) as tous
+      ) as ranges group by arbre, groupe
+    ) as groupes where dit is distinct from compte`
 }
 
 /** Groups each run of `FAN` entries of an order under the key of the first. */

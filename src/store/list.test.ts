@@ -1,17 +1,17 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { makeStore } from '../../test/harness.js'
+import { engines, makeStore } from '../../test/harness.js'
 import { listIds } from './list.js'
 import type { Db, Store } from './store.js'
 
 /** More than two windows of a scan, so that each yields. */
 const ROWS = 25_000
 
-describe('a needle too short for the index', () => {
+describe.each(engines)('a needle too short for the index of %s', (engine) => {
   let store: Store
   let close: () => Promise<void>
   beforeAll(async () => {
-    const made = await makeStore()
+    const made = await makeStore(engine)
     store = made.store
     close = made.close
     const columns = ['id_auteur', 'nom', 'nom_plie', 'statut', 'statut_cle', 'lang', 'lang_cle']

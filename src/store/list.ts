@@ -2,9 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Compilable, type RawBuilder, sql } from 'kysely'
 import { Problem } from '../errors.js'
 import { countAll, seek } from './counted.js'
-import { builder } from './query.js'
-import { indexedMatches, MIN_INDEXED_CODE_POINTS } from './sqlite/search.js'
-import type { Db } from './store.js'
+import { type Db, StoreError } from './store.js'
 
 /** A list of a table's ids, ascending, under filters that all must hold. Absent filters are undefined or empty. */
 export interface ListRequest {
@@ -34,10 +32,19 @@ const MAX_COUNTED_MATCHES = 1_000
 const SCAN_WINDOW_ROWS = 10_000
 const SCAN_BUDGET_MILLISECONDS = 2_000
 
-/** The ids of one page. Throws `search_too_broad` where a needle is too short for a table of this size. */
+/** The ids of one page. Throws `search_too_broad` where a search takes longer than it is given. */
 export async function listIds(db: Db, request: ListRequest): Promise<IdPage> {
   const needles = Object.entries(request.contains).filter((entry): entry is [string, string] => Boolean(entry[1]))
-  const isLong = ([, needle]: [string, string]) => [...needle].length >= MIN_INDEXED_CODE_POINTS
+  try {
+    return await pageOfList(db, request, needles)
+  } catch (error) {
+    if (needles.length === 0 || !(error instanceof StoreError) || error.fault !== 'slow') throw error
+    throw new Problem('search_too_broad', { cause: error })
+  }
+}
+
+async function pageOfList(db: Db, request: ListRequest, needles: [string, string][]): Promise<IdPage> {
+  const isLong = ([, needle]: [string, string]) => [...needle].length >= db.search.minIndexedCodePoints
   const indexed = Object.fromEntries(needles.filter(isLong))
   const filters = [
     ...Object.entries(request.equals).flatMap(([column, value]) =>
@@ -45,11 +52,11 @@ export async function listIds(db: Db, request: ListRequest): Promise<IdPage> {
     ),
     ...needles
       .filter((needle) => !isLong(needle))
-      .map(([column, needle]) => sql`instr(t.${sql.ref(column)}, ${needle}) > 0`),
+      .map(([column, needle]) => db.search.contains(sql.ref(`t.${column}`), needle)),
     ...(request.condition ? [request.condition] : []),
   ]
   if (needles.length === 0) return filters.length === 0 ? pageOfAll(db, request) : pageOfFiltered(db, request, filters)
-  if (Object.keys(indexed).length > 0) return pageOfMatches(db, request, matching(request, indexed, filters))
+  if (Object.keys(indexed).length > 0) return pageOfMatches(db, request, matching(db, request, indexed, filters))
   if (request.condition) return pageOfFiltered(db, request, filters)
   return pageOfScan(db, request, filters)
 }
@@ -69,10 +76,11 @@ async function pageOfAll(db: Db, { table, id, debut, limite }: ListRequest): Pro
   const start = await seek(db, table, debut)
   const ids = start
     ? await db.all(
-        rawQuery<{
-          id: number
-        }>(sql`select ${sql.ref(id)} as id from ${sql.table(table)} where ${sql.ref(id)} >= ${start.id}
-          order by ${sql.ref(id)} limit ${limite} offset ${start.reste}`),
+        rawQuery<{ id: number }>(
+          db,
+          sql`select ${sql.ref(id)} as id from ${sql.table(table)} where ${sql.ref(id)} >= ${start.id}
+          order by ${sql.ref(id)} limit ${limite} offset ${start.reste}`,
+        ),
       )
     : []
   return { ids: ids.map((row) => row.id), total, more: debut + limite < total }
@@ -119,13 +127,19 @@ async function scan(db: Db, request: ListRequest, filters: RawBuilder<unknown>[]
   let after = 0
   for (;;) {
     const last = await db.get(
-      rawQuery<{ id: number }>(sql`select ${key} as id from ${sql.table(table)} as t where ${key} > ${after}
-        order by ${key} limit 1 offset ${SCAN_WINDOW_ROWS - 1}`),
+      rawQuery<{ id: number }>(
+        db,
+        sql`select ${key} as id from ${sql.table(table)} as t where ${key} > ${after}
+        order by ${key} limit 1 offset ${SCAN_WINDOW_ROWS - 1}`,
+      ),
     )
     const bound = last ? sql`and ${key} <= ${last.id}` : sql``
     const rows = await db.all(
-      rawQuery<{ id: number }>(sql`select ${key} as id from ${sql.table(table)} as t where ${key} > ${after} ${bound}
-        and ${sql.join(filters, sql` and `)} order by ${key}`),
+      rawQuery<{ id: number }>(
+        db,
+        sql`select ${key} as id from ${sql.table(table)} as t where ${key} > ${after} ${bound}
+        and ${sql.join(filters, sql` and `)} order by ${key}`,
+      ),
     )
     for (const row of rows) found.push(row.id)
     if (!last || found.length >= wanted) break
@@ -144,26 +158,27 @@ function told(total: number): { total: number | undefined; end?: number } {
 }
 
 function matching(
+  db: Db,
   { table, id }: ListRequest,
   indexed: Record<string, string>,
   filters: RawBuilder<unknown>[],
 ): RawBuilder<unknown> {
-  const matches = indexedMatches(table, indexed)
+  const matches = db.search.matches(table, id, indexed)
   if (filters.length === 0) return sql`select m.id from ${matches} as m`
   return sql`select m.id from ${matches} as m join ${sql.table(table)} as t on t.${sql.ref(id)} = m.id
     where ${sql.join(filters, sql` and `)}`
 }
 
 async function pageOf(db: Db, source: RawBuilder<unknown>, debut: number, limite: number): Promise<number[]> {
-  const rows = await db.all(rawQuery<{ id: number }>(sql`${source} order by id limit ${limite} offset ${debut}`))
+  const rows = await db.all(rawQuery<{ id: number }>(db, sql`${source} order by id limit ${limite} offset ${debut}`))
   return rows.map((row) => row.id)
 }
 
 async function count(db: Db, source: RawBuilder<unknown>): Promise<number> {
-  const row = await db.get(rawQuery<{ nb: number }>(sql`select count(*) as nb from (${source}) as source`))
+  const row = await db.get(rawQuery<{ nb: number }>(db, sql`select count(*) as nb from (${source}) as source`))
   return Number(row?.nb)
 }
 
-function rawQuery<R>(query: RawBuilder<unknown>): Compilable<R> {
-  return { compile: () => query.compile(builder) as never }
+function rawQuery<R>(db: Db, query: RawBuilder<unknown>): Compilable<R> {
+  return { compile: () => query.compile(db.q) as never }
 }

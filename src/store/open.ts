@@ -1,47 +1,53 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import type { Migration } from './migrations/migration.js'
-import { createFile, migrate, pendingMigrations } from './sqlite/migrate.js'
-import { SqliteStore } from './sqlite/store.js'
-import { type Store, StoreError } from './store.js'
+import type { MigrateOptions, Opener, OpenOptions } from './opening.js'
+import { isPostgres, readAddress } from './postgres/address.js'
+import type { Engine } from './query.js'
+import type { Store } from './store.js'
 
-/** Opens the store of a `--database` address. `create` makes and migrates one that is missing or older. */
-export async function openStore(url: string, options: { create: boolean }): Promise<Store> {
-  const path = sqlitePath(url)
-  if (options.create) {
-    await migrateStore(url)
-    return new SqliteStore(path)
-  }
-  if (!existsSync(path)) {
-    throw new StoreError(
-      'missing',
-      `${path}: there is no store here; \`palmares import FILE\` or \`palmares serve\` makes one`,
-    )
-  }
-  if (pendingMigrations(path).length > 0) {
-    throw new StoreError('older', `${path}: the store needs a newer schema; run \`palmares migrate\``)
-  }
-  return new SqliteStore(path)
+/** Each engine's driver is loaded by whoever uses it, and by nobody else. */
+const openers: Record<Engine, () => Promise<Opener>> = {
+  async sqlite() {
+    const { migrateSqlite, openSqlite, pendingInSqlite } = await import('./sqlite/open.js')
+    return { open: openSqlite, pending: pendingInSqlite, migrate: migrateSqlite }
+  },
+  async postgres() {
+    const { migratePostgres, openPostgres, pendingInPostgres } = await import('./postgres/open.js')
+    return { open: openPostgres, pending: pendingInPostgres, migrate: migratePostgres }
+  },
+}
+
+/** Opens the store of a `--database` address. Throws `StoreError`. */
+export async function openStore(url: string, options: OpenOptions): Promise<Store> {
+  return (await openerOf(url)).open(url, options)
 }
 
 /** What `migrateStore` would run. */
-export function pendingOf(url: string): Migration[] {
-  return pendingMigrations(sqlitePath(url))
+export async function pendingOf(url: string): Promise<Migration[]> {
+  return (await openerOf(url)).pending(url)
 }
 
 /** Makes a missing store, brings an older one to this program's schema, and says what was run. */
-export async function migrateStore(url: string): Promise<Migration[]> {
-  const path = sqlitePath(url)
-  createFile(path)
-  return pendingMigrations(path).length > 0 ? migrate(path) : []
+export async function migrateStore(url: string, options: MigrateOptions): Promise<Migration[]> {
+  return (await openerOf(url)).migrate(url, options)
 }
 
-/** Whether an address is one that this program can open; the reason where it is not. */
+/** Whether an address is one that this program can open; the reason where it is not, without the address. */
 export function checkDatabaseUrl(url: string): string | undefined {
+  if (isPostgres(url)) {
+    const address = readAddress(url)
+    return typeof address === 'string' ? address : undefined
+  }
   if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) return undefined
-  return 'takes sqlite:PATH, for example sqlite:data/palmares.db'
+  return 'takes sqlite:PATH, for example sqlite:data/palmares.db, or postgres://USER:PASSWORD@HOST/DATABASE'
 }
 
-function sqlitePath(url: string): string {
-  return resolve(url.slice('sqlite:'.length))
+/** An address for people to read: it never shows a password. */
+export function showDatabaseUrl(url: string): string {
+  const address = isPostgres(url) ? readAddress(url) : url
+  if (typeof address === 'string') return address
+  return address.shown
+}
+
+function openerOf(url: string): Promise<Opener> {
+  return openers[isPostgres(url) ? 'postgres' : 'sqlite']()
 }

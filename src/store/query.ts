@@ -1,18 +1,32 @@
-import { type Compilable, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { hash } from 'node:crypto'
+import {
+  type Compilable,
+  type Dialect,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
 import type { Tables } from './tables.js'
 
-export type Engine = 'sqlite'
+export type Engine = 'sqlite' | 'postgres'
 export type Builder = Kysely<Tables>
 export type Parameters = Record<string, unknown>
 
 /** A query written once and compiled once for each engine; `P` names its parameters, `R` is a row of its answer. */
 export interface Statement<P extends Parameters, R> {
   readonly build: (q: Builder, p: P) => Compilable<R>
-  compiled?: CompiledStatement
+  readonly compiled: Partial<Record<Engine, CompiledStatement>>
 }
 
 export interface CompiledStatement {
   sql: string
+  /** What an engine may keep it prepared under; a query that is built anew each time has none. */
+  name?: string
   /** Values in the order of the placeholders; a `Parameter` stands for what the caller gives. */
   values: readonly unknown[]
 }
@@ -22,17 +36,29 @@ export interface CompiledStatement {
  * Inside `build` a parameter may be passed on, never computed with.
  */
 export function statement<P extends Parameters = Record<never, never>>() {
-  return <R>(build: (q: Builder, p: P) => Compilable<R>): Statement<P, R> => ({ build })
+  return <R>(build: (q: Builder, p: P) => Compilable<R>): Statement<P, R> => ({ build, compiled: {} })
 }
 
-export function compile<P extends Parameters, R>(target: Statement<P, R>): CompiledStatement {
-  target.compiled ??= toCompiled(target.build(builder, placeholders as P))
-  return target.compiled
+export function compile<P extends Parameters, R>(target: Statement<P, R>, engine: Engine): CompiledStatement {
+  const known = target.compiled[engine]
+  if (known) return known
+  const compiled = toCompiled(target.build(builders[engine], placeholders as P))
+  const named = { ...compiled, name: hash('sha1', compiled.sql) }
+  target.compiled[engine] = named
+  return named
 }
 
-export function toCompiled(query: Compilable<unknown>): CompiledStatement {
+function toCompiled(query: Compilable<unknown>): CompiledStatement {
   const { sql, parameters } = query.compile()
   return { sql, values: parameters }
+}
+
+/** What a connection runs, of either form that `Db` takes. */
+export function compiledOf(
+  query: Compilable<unknown> | Statement<Parameters, unknown>,
+  engine: Engine,
+): CompiledStatement {
+  return 'build' in query ? compile(query, engine) : toCompiled(query)
 }
 
 /** The values of a compiled statement with the caller's in their places. */
@@ -40,15 +66,25 @@ export function bind(compiled: CompiledStatement, given: Parameters): unknown[] 
   return compiled.values.map((value) => (value instanceof Parameter ? given[value.name] : value))
 }
 
-/** Builds and compiles queries; it never runs them, so it holds no connection. */
-export const builder: Builder = new Kysely<Tables>({
-  dialect: {
+/** Build and compile queries; they never run them, so they hold no connection. */
+export const builders: Readonly<Record<Engine, Builder>> = {
+  sqlite: makeBuilder({
     createAdapter: () => new SqliteAdapter(),
     createDriver: () => new DummyDriver(),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
-  },
-})
+  }),
+  postgres: makeBuilder({
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  }),
+}
+
+function makeBuilder(dialect: Dialect): Builder {
+  return new Kysely<Tables>({ dialect })
+}
 
 class Parameter {
   constructor(readonly name: string) {}

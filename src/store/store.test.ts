@@ -1,301 +1,283 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  mkdirSync,
-  openSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { importInto, makeFolder } from '../../test/harness.js'
+import { engines, heard, type MadeStore, makeFolder, makePlace, makeStore } from '../../test/harness.js'
 import { palmares } from '../../test/palmares.js'
 import { migrations } from './migrations/index.js'
 import { migrateStore, openStore } from './open.js'
-import { openDriver } from './sqlite/driver.js'
 import type { Db, Store } from './store.js'
 
-let folder: string
-let file: string
-let url: string
-let store: Store
-const children: ChildProcess[] = []
+describe.each(engines)('a store on %s:', (engine) => {
+  let made: MadeStore
+  let store: Store
+  /** The same portal, as another process has it open. */
+  let other: Store
 
-beforeEach(async () => {
-  folder = makeFolder()
-  file = join(folder, 'portal.db')
-  url = `sqlite:${file}`
-  store = await openStore(url, { create: true })
-})
-
-afterEach(async () => {
-  for (const child of children.splice(0)) child.kill('SIGKILL')
-  await store.close()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-describe('read', () => {
-  test('sees one version of the data from its first query to its last, whatever is written meanwhile', async () => {
-    await addRubrique('before')
-    await store.read(async (db, version) => {
-      expect(await rubriques(db)).toEqual(['before'])
-      await addRubrique('after')
-      await otherProcess(`db.exec("insert into rubriques (id_rubrique, nom) values (77, 'other')")`)
-      expect(await rubriques(db)).toEqual(['before'])
-      expect((await store.versions()).donnees).toBe(version.donnees + 1)
-    })
-    expect(await store.read(rubriques)).toEqual(['before', 'after', 'other'])
+  beforeEach(async () => {
+    made = await makeStore(engine)
+    store = made.store
+    other = await openStore(made.url, { create: false })
   })
 
-  test('sees nothing of a write that is not committed or that failed, and its version has not moved', async () => {
-    const before = await store.versions()
-    const failing = store.write({ donnees: true, comptes: true }, async (db) => {
-      await db.exec("insert into rubriques (id_rubrique, nom) values (1, 'x')")
+  afterEach(async () => {
+    await other.close()
+    await made.close()
+  })
+
+  describe('a read', () => {
+    test('sees one version of the data from its first query to its last, whatever is written meanwhile', async () => {
+      await addRubrique(store, 'before')
+      await store.read(async (db, version) => {
+        expect(await rubriques(db)).toEqual(['before'])
+        await addRubrique(store, 'after')
+        await addRubrique(other, 'other')
+        expect(await rubriques(db)).toEqual(['before'])
+        expect((await store.versions()).donnees).toBeGreaterThan(version.donnees)
+      })
+      expect(await store.read(rubriques)).toEqual(['before', 'after', 'other'])
+    })
+
+    test('sees nothing of a write that is not committed or that failed, and its version has not moved', async () => {
+      const before = await store.versions()
+      const failing = store.write({ donnees: true, comptes: true }, async (db) => {
+        await db.exec("insert into rubriques (id_rubrique, nom) values (1, 'x')")
+        expect(await store.read(rubriques)).toEqual([])
+        throw new Error('changed my mind')
+      })
+      await expect(failing).rejects.toThrow('changed my mind')
+      await heard(engine)
+      expect([await store.read(rubriques), await store.versions()]).toEqual([[], before])
+      expect([await other.read(rubriques), await other.versions()]).toEqual([[], before])
+    })
+
+    test('has the version of what it sees', async () => {
+      for (let round = 0; round < 5; round++) {
+        await addRubrique(round % 2 ? store : other, 'r')
+        const [found, version] = await store.read(async (db, { donnees }) => [await rubriques(db), donnees] as const)
+        expect(found).toHaveLength(round + 1)
+        expect((await store.versions()).donnees).toBe(version)
+      }
+    })
+
+    test('never waits for a writer: twenty at once are answered while a write is under way', async () => {
+      const writer = await holdWrite(other)
+      const answers = await Promise.all(Array.from({ length: 20 }, () => store.read(rubriques)))
+      expect(answers).toEqual(answers.map(() => []))
+      await writer.release()
+    })
+
+    test('leaves nothing of what it writes, be that refused or undone', async () => {
+      await store
+        .read((db) => db.exec("insert into rubriques (id_rubrique, nom) values (1, 'x')"))
+        .catch(() => undefined)
       expect(await store.read(rubriques)).toEqual([])
-      throw new Error('changed my mind')
     })
-    await expect(failing).rejects.toThrow('changed my mind')
-    expect([await store.read(rubriques), await store.versions()]).toEqual([[], before])
   })
 
-  test('never waits for a writer: twenty at once are answered while another process holds the write lock', async () => {
-    const holder = await holdLock(['begin immediate'])
-    const answers = await Promise.all(Array.from({ length: 20 }, () => store.read(rubriques)))
-    expect(answers).toEqual(answers.map(() => []))
-    await holder.release()
-  })
+  describe('a write', () => {
+    test('waits for another writer, and goes on when that one has finished', async () => {
+      const writer = await holdWrite(other)
+      const writing = addRubrique(store, 'waited')
+      await sleep(100)
+      expect(await store.read(rubriques)).toEqual([])
+      await writer.release()
+      await writing
+      expect(await store.read(rubriques)).toEqual(['waited'])
+    })
 
-  test('may not write', async () => {
-    const writing = store.read((db) => db.exec("insert into rubriques (id_rubrique, nom) values (1, 'x')"))
-    await expect(writing).rejects.toMatchObject({ fault: 'readonly' })
-    expect(await store.read(rubriques)).toEqual([])
-  })
-})
+    test('fails as busy after 5 s when another does not end, however many wait, and the next is well', async () => {
+      const writer = await holdWrite(other)
+      const before = await store.versions()
+      const start = Date.now()
+      const outcomes = await Promise.allSettled(['a', 'b', 'c'].map((nom) => addRubrique(store, nom)))
+      expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.fault)).toEqual([
+        ...['busy', 'busy', 'busy'],
+      ])
+      expect(Date.now() - start).toBeGreaterThan(4_500)
+      expect(Date.now() - start).toBeLessThan(9_000)
+      expect([await store.read(rubriques), await store.versions()]).toEqual([[], before])
+      await writer.release()
+      await addRubrique(store, 'd')
+      expect(await store.read(rubriques)).toEqual(['d'])
+    })
 
-describe('write', () => {
-  test('waits for a writer in another process, and goes on when it has finished', async () => {
-    const holder = await holdLock(['begin immediate'])
-    const writing = addRubrique('waited')
-    await holder.release()
-    await writing
-    expect(await store.read(rubriques)).toEqual(['waited'])
-  })
+    test('moves the versions that it says, and no other, for other processes too', async () => {
+      const before = await store.versions()
+      await store.write({}, async () => undefined)
+      expect(await store.versions()).toEqual(before)
+      await store.write({ comptes: true }, async () => undefined)
+      const between = await store.versions()
+      expect(between).toEqual({ donnees: before.donnees, comptes: expect.toSatisfy((it) => it > before.comptes) })
+      await store.write({ donnees: true }, async () => undefined)
+      const after = await store.versions()
+      expect(after).toEqual({ donnees: expect.toSatisfy((it) => it > between.donnees), comptes: between.comptes })
+      await heard(engine)
+      expect(await other.versions()).toEqual(after)
+    })
 
-  test('fails as busy after 5 s when the lock is not let go, however many wait, and the next is well', async () => {
-    const holder = await holdLock(['begin immediate'])
-    const before = await store.versions()
-    const start = Date.now()
-    const outcomes = await Promise.allSettled(['a', 'b', 'c'].map(addRubrique))
-    expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.fault)).toEqual([
-      ...['busy', 'busy', 'busy'],
-    ])
-    expect(Date.now() - start).toBeLessThan(9_000)
-    expect([await store.read(rubriques), await store.versions()]).toEqual([[], before])
-    await holder.release()
-    await addRubrique('d')
-    expect(await store.read(rubriques)).toEqual(['d'])
-  })
-
-  test('moves the versions that it says, and no other', async () => {
-    const { donnees, comptes } = await store.versions()
-    await store.write({}, async () => undefined)
-    expect(await store.versions()).toEqual({ donnees, comptes })
-    await store.write({ comptes: true }, async () => undefined)
-    expect(await store.versions()).toEqual({ donnees, comptes: comptes + 1 })
-    await store.write({ donnees: true }, async () => undefined)
-    expect(await store.versions()).toEqual({ donnees: donnees + 1, comptes: comptes + 1 })
-  })
-
-  test('runs one at a time, in the order of the calls', async () => {
-    await Promise.all(
-      Array.from({ length: 50 }, () =>
-        store.write({}, async (db) => {
+    test('runs alone: of fifty at once, from two processes, each sees what those before it have written', async () => {
+      const addNext = (some: Store) =>
+        some.write({}, async (db) => {
           const [row] = await db.select<{ nb: number }>('select count(*) as nb from rubriques')
           await db.exec('insert into rubriques (id_rubrique, nom) values (?, ?)', row!.nb + 1, `${row!.nb + 1}`)
-        }),
-      ),
-    )
-    expect(await store.read(rubriques)).toEqual(Array.from({ length: 50 }, (_, i) => `${i + 1}`))
+        })
+      await Promise.all(Array.from({ length: 50 }, (_, i) => addNext(i % 2 ? store : other)))
+      expect(await store.read(rubriques)).toEqual(Array.from({ length: 50 }, (_, i) => `${i + 1}`))
+    })
+
+    test('is seen, with its versions, by whatever begins after it in its process', async () => {
+      for (let round = 1; round <= 20; round++) {
+        const { donnees } = await store.versions()
+        await addRubrique(store, 'r')
+        expect((await store.versions()).donnees).toBeGreaterThan(donnees)
+        expect(await store.read(rubriques)).toHaveLength(round)
+      }
+    })
+  })
+
+  describe('a bulk', () => {
+    const insert = (db: Db, id: number) =>
+      db.exec('insert into rubriques (id_rubrique, nom) values (?, ?)', id, `${id}`)
+    const change = { donnees: true, comptes: false }
+    const nothing = async () => undefined
+
+    test('leaves nothing behind where its stage or its merge fails, and the next is well', async () => {
+      const before = await store.versions()
+      const merge = async (db: Db) => {
+        await insert(db, 1)
+        throw new Error('changed my mind')
+      }
+      const stage = async (db: Db) => {
+        await db.exec('create temporary table lot_essai (id bigint)')
+        throw new Error('bad line')
+      }
+      await expect(store.bulk({ withAccounts: true }, nothing, merge)).rejects.toThrow('changed my mind')
+      await expect(store.bulk({ withAccounts: true }, stage, merge)).rejects.toThrow('bad line')
+      expect([await store.read(rubriques), await store.versions()]).toEqual([[], before])
+      const good = async (db: Db) => {
+        await insert(db, 2)
+        return { change }
+      }
+      await store.bulk({ withAccounts: true }, (db) => stage(db).catch(() => undefined), good)
+      expect(await store.read(rubriques)).toEqual(['2'])
+    })
+
+    test('is seen whole with its new version or not at all, and no reader waits for it', async () => {
+      const before = await store.versions()
+      await store.bulk({ withAccounts: false }, nothing, async (db) => {
+        for (const id of [1, 2, 3]) {
+          await insert(db, id)
+          for (const reader of [store, other]) {
+            const seen = await reader.read(async (db, version) => ({ rubriques: await rubriques(db), ...version }))
+            expect(seen).toMatchObject({ rubriques: [], ...before })
+          }
+        }
+        return { change }
+      })
+      expect(await store.read(rubriques)).toEqual(['1', '2', '3'])
+      expect((await store.versions()).donnees).toBeGreaterThan(before.donnees)
+      expect((await store.versions()).comptes).toBe(before.comptes)
+    })
+
+    test('lets others write while it stages, and sees what they wrote when it merges', async () => {
+      const found: string[] = []
+      const stage = async (db: Db) => {
+        await db.exec('create temporary table lot_essai (id bigint)')
+        await addRubrique(other, 'meanwhile')
+      }
+      await store.bulk({ withAccounts: true }, stage, async (db) => {
+        found.push(...(await rubriques(db)))
+        return { change: {} }
+      })
+      expect(found).toEqual(['meanwhile'])
+    })
+
+    test('merges alone: of four at once, from two processes, each sees what those before it have merged', async () => {
+      const addNext = async (db: Db) => {
+        const nb = (await rubriques(db)).length
+        await insert(db, nb + 1)
+        return { change }
+      }
+      await Promise.all([store, other, store, other].map((some) => some.bulk({ withAccounts: true }, nothing, addNext)))
+      expect(await store.read(rubriques)).toEqual(['1', '2', '3', '4'])
+    })
+  })
+
+  test('ids that the store gives pass those that rows came with', async () => {
+    const cle = (db: Db, id: number | undefined, empreinte: string) => {
+      const columns = `${id ? 'id_cle, ' : ''}id_compte, nom, prefixe, empreinte, portee, creation, expiration`
+      const values = `${id ? `${id}, ` : ''}1, 'n', 'p', ?, '[]', 1, 1`
+      return db.exec(`insert into cles_api (${columns}) values (${values})`, empreinte)
+    }
+    await store.write({}, async (db) => {
+      await db.exec(
+        "insert into auteurs (id_auteur, nom, nom_plie, statut, statut_cle, lang, lang_cle) values (1, 'a', 'a', '', '', '', '')",
+      )
+      await db.exec(
+        "insert into comptes (id_compte, login, id_auteur, mot_de_passe, operateur, desactive, creation) values (1, 'a', 1, '', 0, 0, 1)",
+      )
+      await cle(db, 70, 'a')
+      await db.passIds('cles_api', 'id_cle')
+      await cle(db, undefined, 'b')
+      await db.exec('delete from cles_api where id_cle >= 70')
+      await db.passIds('cles_api', 'id_cle')
+      await cle(db, undefined, 'c')
+    })
+    const found = await store.read((db) => db.select<{ id: number }>('select id_cle as id from cles_api'))
+    expect(found).toEqual([{ id: expect.toSatisfy((id) => id > 71) }])
+  })
+
+  test('one that closes waits for the reads under way, refuses others, and the process goes on meanwhile', async () => {
+    const closing = await openStore(made.url, { create: false })
+    const work = gate()
+    const reads = Array.from({ length: 3 }, async () => {
+      const begun = gate()
+      const read = closing.read(async (db) => {
+        begun.open()
+        await work.opened
+        return db.select('select id from etat')
+      })
+      await begun.opened
+      return { read }
+    })
+    await Promise.all(reads)
+    const closed = closing.close()
+    await nextTurn()
+    await expect(closing.read(async () => undefined)).rejects.toMatchObject({ fault: 'unreachable' })
+    work.open()
+    for (const { read } of await Promise.all(reads)) expect(await read).toEqual([{ id: 1 }])
+    await closed
   })
 })
 
-test('versions sees the commit of another process at once', async () => {
-  const before = await store.versions()
-  await otherProcess('db.exec("update etat set version_donnees = version_donnees + 1")')
-  expect(await store.versions()).toEqual({ ...before, donnees: before.donnees + 1 })
-})
+describe.each(engines)('migrations on %s', (engine) => {
+  let place: Awaited<ReturnType<typeof makePlace>>
+  beforeEach(async () => {
+    place = await makePlace(engine)
+  })
+  afterEach(() => place.remove())
 
-describe('migrations', () => {
   test('run once, however many processes start together on a missing store', async () => {
-    const fresh = `sqlite:${join(folder, 'new', 'fresh.db')}`
-    const runs = await Promise.all([1, 2, 3, 4].map(() => palmares(['migrate', '--database', fresh], { cwd: folder })))
+    const cwd = makeFolder()
+    const runs = await Promise.all([1, 2, 3, 4].map(() => palmares(['migrate', '--database', place.url], { cwd })))
+    rmSync(cwd, { recursive: true })
     expect(runs.map(({ status, stderr }) => [status, stderr])).toEqual(runs.map(() => [0, '']))
     const ran = runs.flatMap(({ stdout }) => stdout.split('\n')).filter((line) => /^ran migration/.test(line))
     expect(ran).toHaveLength(migrations.length)
-    const made = await openStore(fresh, { create: false })
+    const made = await openStore(place.url, { create: false })
     expect([await made.verify(), await made.verifySearch()]).toEqual([[], []])
     await made.close()
   })
 
-  test('run once and then no more', async () => {
-    const fresh = `sqlite:${join(folder, 'fresh.db')}`
-    expect(await migrateStore(fresh)).toEqual(migrations)
-    expect(await migrateStore(fresh)).toEqual([])
+  test('run once and then no more; who may not make a store is told that there is none', async () => {
+    await expect(openStore(place.url, { create: false })).rejects.toMatchObject({ fault: 'missing' })
+    expect(await migrateStore(place.url, { withoutTrigrams: false })).toEqual(migrations)
+    expect(await migrateStore(place.url, { withoutTrigrams: false })).toEqual([])
+    await (await openStore(place.url, { create: false })).close()
   })
 })
 
-describe('backup', () => {
-  test('of a live store copies one version of it, while another process goes on writing', async () => {
-    await addRubrique('r')
-    const writer = inOtherProcess(`
-      for (let i = 2; ; i++) {
-        db.exec('begin immediate')
-        db.exec("insert into rubriques (id_rubrique, nom) values (" + i + ", 'r')")
-        db.exec('update etat set version_donnees = version_donnees + 1')
-        db.exec('commit')
-        console.log(i)
-      }`)
-    await said(writer)
-    for (let i = 0; i < 5; i++) {
-      await store.backup(join(folder, `copy-${i}.db`))
-      const copy = await openStore(`sqlite:${join(folder, `copy-${i}.db`)}`, { create: false })
-      const count = (await copy.read(rubriques)).length
-      expect((await copy.versions()).donnees).toBe(count + 1)
-      expect(await copy.verify()).toEqual([])
-      await copy.close()
-    }
-  })
-
-  test('is a store whose readers and writers do not wait for each other', async () => {
-    const copyFile = join(folder, 'copy.db')
-    await store.backup(copyFile)
-    const copy = await openStore(`sqlite:${copyFile}`, { create: false })
-    await copy.read(async (db) => {
-      await rubriques(db)
-      await copy.write({ donnees: true }, async () => undefined)
-    })
-    await copy.close()
-    expect(statSync(copyFile).mode & 0o777).toBe(0o600)
-  })
-
-  test('writes over nothing', async () => {
-    writeFileSync(join(folder, 'mine'), 'precious')
-    await expect(store.backup(join(folder, 'mine'))).rejects.toMatchObject({ fault: 'unreachable' })
-    expect(statSync(join(folder, 'mine')).size).toBe(8)
-  })
-})
-
-describe('a file that is no store of ours is refused and left as it is:', () => {
-  const sqlite = (name: string, sql: string) => {
-    const db = openDriver(join(folder, name), { busyTimeoutMilliseconds: 0 })
-    db.exec(sql)
-    db.close()
-  }
-  test.each<[string, string, (name: string) => void]>([
-    ['garbage', 'foreign', (name) => writeFileSync(join(folder, name), 'x'.repeat(10_000))],
-    ['two bytes', 'foreign', (name) => writeFileSync(join(folder, name), 'xx')],
-    ['a dump', 'foreign', (name) => writeFileSync(join(folder, name), '{"type":"auteur","id_auteur":1,"nom":"a"}\n')],
-    ['another SQLite database', 'foreign', (name) => sqlite(name, 'create table t (x)')],
-    [
-      'another program with a version',
-      'foreign',
-      (name) => sqlite(name, 'create table t (x); pragma user_version = 1'),
-    ],
-    ['a newer schema', 'newer', (name) => copyWith(name, 'pragma user_version = 999')],
-    ['a folder', 'unreachable', (name) => mkdirSync(join(folder, name))],
-  ])('%s', async (_, fault, make) => {
-    make('strange')
-    const path = join(folder, 'strange')
-    const before = statSync(path)
-    for (const create of [true, false]) {
-      await expect(openStore(`sqlite:${path}`, { create })).rejects.toMatchObject({ fault, message: oneLine(path) })
-    }
-    expect([statSync(path).size, statSync(path).mtimeMs]).toEqual([before.size, before.mtimeMs])
-  })
-
-  test('one that is missing, where nobody asked to make it', async () => {
-    const opening = openStore(`sqlite:${join(folder, 'none', 'none.db')}`, { create: false })
-    await expect(opening).rejects.toMatchObject({ fault: 'missing' })
-  })
-
-  test('an empty file is made a store where that was asked for, and refused elsewhere', async () => {
-    writeFileSync(join(folder, 'empty.db'), '')
-    const empty = `sqlite:${join(folder, 'empty.db')}`
-    await expect(openStore(empty, { create: false })).rejects.toMatchObject({ fault: 'older' })
-    await (await openStore(empty, { create: true })).close()
-    await (await openStore(empty, { create: false })).close()
-  })
-})
-
-describe('the operator is told in one line, with status 1,', () => {
-  test('of a page that was overwritten, by check', async () => {
-    await importInto(
-      store,
-      Array.from({ length: 3_000 }, (_, i) => ({ type: 'auteur', id_auteur: i + 1, nom: `name ${i}`, score: i })),
-    )
-    await store.backup(join(folder, 'broken.db'))
-    const size = statSync(join(folder, 'broken.db')).size
-    for (const part of [0.3, 0.5, 0.7]) {
-      copyFileSync(join(folder, 'broken.db'), join(folder, 'worse.db'))
-      const descriptor = openSync(join(folder, 'worse.db'), 'r+')
-      writeSync(descriptor, Buffer.alloc(8_192, 0xa5), 0, 8_192, Math.floor((size * part) / 4_096) * 4_096)
-      closeSync(descriptor)
-      const check = await palmares(['check', '--database', 'sqlite:worse.db'], { cwd: folder })
-      expect(check).toMatchObject({
-        status: 1,
-        stderr: expect.stringMatching(/^error: [^\n]*palmares backup[^\n]*\n$/),
-      })
-    }
-  })
-
-  test('of a store that another process has locked whole', async () => {
-    const locked = 'sqlite:locked.db'
-    await palmares(['migrate', '--database', locked], { cwd: folder })
-    const holder = await holdLock(
-      ['pragma locking_mode = exclusive', 'begin exclusive', 'delete from noeuds'],
-      join(folder, 'locked.db'),
-    )
-    for (const args of [['export'], ['check'], ['migrate']]) {
-      const { status, stdout, stderr } = await palmares([...args, '--database', locked], { cwd: folder })
-      expect([status, stdout]).toEqual([1, ''])
-      expect(stderr).toMatch(/^error: [^\n]*: the store is locked by another process; [^\n]*\n$/)
-    }
-    await holder.release()
-  })
-
-  test.runIf(process.getuid?.() === 0)('of a file or a folder that its user may not write', async () => {
-    await importInto(store, [{ type: 'auteur', id_auteur: 1, nom: 'a' }])
-    await store.close()
-    chmodSync(folder, 0o755)
-    chmodSync(file, 0o644)
-    const nobody = { cwd: folder, uid: 65_534 }
-    const line = /^error: [^\n]*portal\.db: [^\n]*(writable|may use it)[^\n]*\n$/
-    for (const args of [
-      ['import', '-'],
-      ['check', '--repair'],
-      ['accounts', 'disable', 'x'],
-    ]) {
-      const run = await palmares([...args, '--database', url], nobody)
-      expect(run).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(line) })
-    }
-    const making = await palmares(['migrate', '--database', 'sqlite:new/new.db'], nobody)
-    expect(making).toEqual({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/^error: [^\n]*cannot make the store/),
-    })
-    chmodSync(file, 0o600)
-    const reading = await palmares(['export', '--database', url], nobody)
-    expect(reading).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(line) })
-    store = await openStore(url, { create: false })
-  })
-})
-
-function addRubrique(nom: string): Promise<void> {
+function addRubrique(store: Store, nom: string): Promise<void> {
   return store.write({ donnees: true }, async (db) => {
     await db.exec(
       'insert into rubriques (id_rubrique, nom) select coalesce(max(id_rubrique), 0) + 1, ? from rubriques',
@@ -308,55 +290,26 @@ async function rubriques(db: Db): Promise<string[]> {
   return (await db.select<{ nom: string }>('select nom from rubriques order by id_rubrique')).map(({ nom }) => nom)
 }
 
-function copyWith(name: string, sql: string): void {
-  const db = openDriver(file, { busyTimeoutMilliseconds: 0 })
-  db.prepare('vacuum into ?').run(join(folder, name))
-  db.close()
-  const copy = openDriver(join(folder, name), { busyTimeoutMilliseconds: 0 })
-  copy.exec(sql)
-  copy.close()
-}
-
-function oneLine(path: string): unknown {
-  return expect.stringMatching(new RegExp(`^${path}: [^\\n]+$`))
-}
-
-/** Runs a script on a connection of its own, in a process of its own. */
-function inOtherProcess(script: string, path = file): ChildProcess {
-  const opening = `const { DatabaseSync } = require('@photostructure/sqlite')
-    const db = new DatabaseSync(${JSON.stringify(path)}, { timeout: 5000 })`
-  const child = spawn(process.execPath, ['-e', `${opening}\n${script}`], { stdio: ['pipe', 'pipe', 'inherit'] })
-  children.push(child)
-  return child
-}
-
-async function otherProcess(script: string): Promise<void> {
-  const child = inOtherProcess(`${script}\ndb.close()`)
-  expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0)
-}
-
-/** Another process takes a lock and keeps it until it is told to let go. */
-async function holdLock(script: string[], path = file): Promise<{ release(): Promise<void> }> {
-  const statements = script.map((sql) => `db.exec(${JSON.stringify(sql)})`).join('\n')
-  const child = inOtherProcess(
-    `${statements}
-    console.log('held')
-    process.stdin.on('data', () => { db.exec('rollback'); db.close(); process.exit() })`,
-    path,
-  )
-  await said(child)
+/** A write that holds others up until it is told to end. */
+async function holdWrite(store: Store): Promise<{ release(): Promise<void> }> {
+  const [begun, end] = [gate(), gate()]
+  const writing = store.write({}, async () => {
+    begun.open()
+    await end.opened
+  })
+  await begun.opened
   return {
-    async release() {
-      const closed = new Promise<void>((resolve) => child.on('close', () => resolve()))
-      child.stdin!.write('go\n')
-      await closed
+    release() {
+      end.open()
+      return writing
     },
   }
 }
 
-function said(child: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
-    child.stdout!.once('data', () => resolve())
-    child.once('close', (status) => reject(new Error(`it ended with ${status}`)))
+function gate(): { opened: Promise<void>; open(): void } {
+  let open = (): void => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
   })
+  return { opened, open }
 }

@@ -1,4 +1,4 @@
-import type { Compilable } from 'kysely'
+import type { Compilable, RawBuilder } from 'kysely'
 import type { Builder, Engine, Parameters, Statement } from './query.js'
 
 /** What a reader may still hold: it is right as long as the version of its kind is. */
@@ -11,6 +11,7 @@ export interface Versions {
 export interface Db {
   readonly engine: Engine
   readonly q: Builder
+  readonly search: Search
   /** Every row, in the order of the query. */
   all<R>(query: Compilable<R>): Promise<R[]>
   all<P extends Parameters, R>(query: Statement<P, R>, given: P): Promise<R[]>
@@ -19,12 +20,26 @@ export interface Db {
   get<P extends Parameters, R>(query: Statement<P, R>, given: P): Promise<R | undefined>
   /** Runs a change and says how many rows it touched. */
   run<P extends Parameters, R>(query: Compilable<R> | Statement<P, R>, given?: P): Promise<number>
-  /** Runs written SQL, for what the builder cannot say, and says how many rows it touched. */
+  /** Runs written SQL, for what the builder cannot say, and says how many rows it touched. A `?` stands for a value. */
   exec(sql: string, ...values: unknown[]): Promise<number>
   /** The rows of written SQL. */
   select<R>(sql: string, ...values: unknown[]): Promise<R[]>
   /** Inserts rows of values into the columns of a table, the fastest way that the engine has. */
   load(table: string, columns: readonly string[], rows: readonly unknown[][]): Promise<void>
+  /** Tells the engine that tables have changed much, so that it plans for what they hold now. */
+  analyze(...tables: string[]): Promise<void>
+  /** After rows came with ids of their own: the ids that the store gives later pass them all. */
+  passIds(table: string, column: string): Promise<void>
+}
+
+/** How an engine looks for a text inside texts. */
+export interface Search {
+  /** The shortest needle that an index answers, in code points; without an index, infinity. */
+  readonly minIndexedCodePoints: number
+  /** Whether a column contains a needle, row by row. */
+  contains(column: RawBuilder<unknown>, needle: string): RawBuilder<boolean>
+  /** The ids of the rows whose columns contain the needles, by the index: a table expression with one column, `id`. */
+  matches(table: string, id: string, needles: Readonly<Record<string, string>>): RawBuilder<{ id: number }>
 }
 
 export interface Change {
@@ -32,13 +47,19 @@ export interface Change {
   comptes?: boolean
 }
 
+/** Where a read may be answered: the one server that takes writes, or any that holds what is known to be the newest data. */
+export type Source = 'primary' | 'any'
+
 /** A portal's data, whatever engine holds it. Every method throws `StoreError` for what an operator can act on. */
 export interface Store {
   readonly engine: Engine
   /** The versions now, whichever process made the last change. */
   versions(): Versions | Promise<Versions>
-  /** Runs reads in one snapshot: they see one version of the data, which `version` names. */
-  read<T>(work: (db: Db, version: Versions) => Promise<T>): Promise<T>
+  /**
+   * Runs reads in one snapshot: they see one version of the data, which `version` names. `any` lets a replica answer,
+   * where there is one that is at the newest version known here; a work may then run twice, as a replica may fail.
+   */
+  read<T>(work: (db: Db, version: Versions) => Promise<T>, source?: Source): Promise<T>
   /**
    * Runs one transaction and makes its change of versions with it, as `change` is when the work has ended. Waits at most 5 s for another writer, then throws
    * `StoreError` `busy`. The work must not wait for anything but the store.
@@ -46,9 +67,16 @@ export interface Store {
   write<T>(change: Change, work: (db: Db) => Promise<T>): Promise<T>
   /**
    * Runs `stage` with temporary tables of its own and no lock that a reader or a writer waits for, then `merge` in one
-   * transaction. `merge` says which versions its changes move.
+   * transaction. `merge` says which versions its changes move. Where it may touch accounts that stay, `withAccounts`
+   * keeps other writers of accounts out meanwhile.
    */
-  bulk<T extends { change: Change }>(stage: (db: Db) => Promise<void>, merge: (db: Db) => Promise<T>): Promise<T>
+  bulk<T extends { change: Change }>(
+    options: { withAccounts: boolean },
+    stage: (db: Db) => Promise<void>,
+    merge: (db: Db) => Promise<T>,
+  ): Promise<T>
+  /** What an operator watches of it. */
+  state(): StoreState
   /** Copies the whole store, consistent, into a new file. */
   backup(file: string): Promise<void>
   /** What the engine itself finds wrong with its files, indexes and references; empty when all is well. */
@@ -60,9 +88,25 @@ export interface Store {
   close(): Promise<void>
 }
 
+export interface StoreState {
+  /** Snapshots that were read, by who answered. */
+  reads: { primary: number; replica: number }
+  /** Whether changes of others are heard as they come; otherwise each request asks. */
+  isHearing: boolean
+  replicas: { usable: number; known: number }
+}
+
+/** Where a store says, once, that something beside it went away or came back. */
+export interface StoreLog {
+  info(message: string): void
+  warn(message: string): void
+}
+
 export type StoreFault =
   | 'missing'
+  | 'denied'
   | 'busy'
+  | 'slow'
   | 'readonly'
   | 'corrupt'
   | 'foreign'
@@ -70,6 +114,7 @@ export type StoreFault =
   | 'older'
   | 'full'
   | 'unreachable'
+  | 'unsupported'
 
 /** Something is wrong with the store itself. The message is one line for the operator: what is wrong, what to do. */
 export class StoreError extends Error {

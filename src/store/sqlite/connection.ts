@@ -1,15 +1,8 @@
 import type { Compilable } from 'kysely'
-import {
-  bind,
-  builder,
-  type CompiledStatement,
-  compile,
-  type Parameters,
-  type Statement,
-  toCompiled,
-} from '../query.js'
+import { bind, builders, compiledOf, type Parameters, type Statement } from '../query.js'
 import type { Db } from '../store.js'
 import { type Driver, type DriverStatement, type OpenOptions, openDriver, translate } from './driver.js'
+import { search } from './search.js'
 
 /** Statements kept prepared on a connection; filters and padded lists make some hundred shapes, this leaves room. */
 const MAX_PREPARED = 300
@@ -20,7 +13,8 @@ const MAX_PREPARED = 300
  */
 export class Connection implements Db {
   readonly engine = 'sqlite'
-  readonly q = builder
+  readonly q = builders.sqlite
+  readonly search = search
   private readonly driver: Driver
   private readonly prepared = new Map<string, DriverStatement>()
   private readonly rowReaders = new Map<string, RowReader>()
@@ -33,17 +27,17 @@ export class Connection implements Db {
   }
 
   async all(query: Compilable<unknown> | Statement<Parameters, unknown>, given: Parameters = {}): Promise<never[]> {
-    const compiled = compiledOf(query)
+    const compiled = compiledOf(query, 'sqlite')
     return this.rows(compiled.sql, ...bind(compiled, given)) as never[]
   }
 
   async get(query: Compilable<unknown> | Statement<Parameters, unknown>, given: Parameters = {}): Promise<never> {
-    const compiled = compiledOf(query)
+    const compiled = compiledOf(query, 'sqlite')
     return this.row(compiled.sql, ...bind(compiled, given)) as never
   }
 
   async run(query: Compilable<unknown> | Statement<Parameters, unknown>, given: Parameters = {}): Promise<number> {
-    const compiled = compiledOf(query)
+    const compiled = compiledOf(query, 'sqlite')
     return this.change(compiled.sql, ...bind(compiled, given))
   }
 
@@ -62,6 +56,12 @@ export class Connection implements Db {
       for (const row of rows) statement.run(...(row as never[]))
     })
   }
+
+  /** Nothing to do: SQLite plans our joins by their indexes. */
+  async analyze(): Promise<void> {}
+
+  /** Nothing to do: `autoincrement` passes every id that was ever inserted. */
+  async passIds(): Promise<void> {}
 
   /**
    * SQLite writes the rows as one JSON text: reading a text crosses from C once, where reading rows crosses once for
@@ -135,10 +135,6 @@ export class Connection implements Db {
 interface RowReader {
   statement: DriverStatement
   toObjects: (rows: unknown[][]) => unknown[]
-}
-
-function compiledOf(query: Compilable<unknown> | Statement<Parameters, unknown>): CompiledStatement {
-  return 'build' in query ? compile(query) : toCompiled(query)
 }
 
 /**

@@ -1,13 +1,15 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
+import type { Search } from '../store.js'
 
-/** The shortest needle that the trigram index answers, in code points. */
-export const MIN_INDEXED_CODE_POINTS = 3
-
-/** The ids of the rows whose columns contain the needles, ascending, straight from the index. */
-export function indexedMatches(table: string, needles: Record<string, string>): RawBuilder<{ id: number }> {
-  const index = sql.table(`${table}_recherche`)
-  const match = Object.entries(needles)
-    .map(([column, needle]) => `${column} : "${needle.replaceAll('"', '""')}"`)
-    .join(' AND ')
-  return sql`(select rowid as id from ${index} where ${index} match ${match})`
+/** Text search by an FTS5 index of trigrams, which every search table keeps by triggers. */
+export const search: Search = {
+  minIndexedCodePoints: 3,
+  contains: (column, needle) => sql`instr(${column}, ${needle}) > 0`,
+  matches(table, _id, needles) {
+    const index = sql.table(`${table}_recherche`)
+    const match = Object.entries(needles)
+      .map(([column, needle]) => `${column} : "${needle.replaceAll('"', '""')}"`)
+      .join(' AND ')
+    return sql`(select rowid as id from ${index} where ${index} match ${match})`
+  },
 }

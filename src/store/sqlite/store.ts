@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Change, type Db, type Store, StoreError, type Versions } from '../store.js'
+import { type Change, type Db, type Store, StoreError, type StoreState, type Versions } from '../store.js'
 import { Connection } from './connection.js'
 import { Mutex, Pool } from './pool.js'
 
@@ -24,6 +24,7 @@ export class SqliteStore implements Store {
   private readonly writing = new Mutex()
   /** Never inside a transaction: its `data_version` moves whenever any other connection commits. */
   private readonly watcher: Connection
+  private reads = 0
   private seen: { dataVersion: unknown; versions: Versions } | undefined
 
   /** Takes a file that exists and has this program's schema. */
@@ -43,6 +44,7 @@ export class SqliteStore implements Store {
   }
 
   async read<T>(work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
+    this.reads++
     return this.readers.use(async (reader) => {
       reader.change('begin')
       try {
@@ -61,6 +63,7 @@ export class SqliteStore implements Store {
   }
 
   async bulk<T extends { change: Change }>(
+    _options: { withAccounts: boolean },
     stage: (db: Db) => Promise<void>,
     merge: (db: Db) => Promise<T>,
   ): Promise<T> {
@@ -81,6 +84,10 @@ export class SqliteStore implements Store {
     } finally {
       connection.close()
     }
+  }
+
+  state(): StoreState {
+    return { reads: { primary: this.reads, replica: 0 }, isHearing: true, replicas: { usable: 0, known: 0 } }
   }
 
   async backup(file: string): Promise<void> {

@@ -1,0 +1,70 @@
+import cluster, { type Worker } from 'node:cluster'
+import { createServer } from 'node:net'
+import type { Logger } from 'pino'
+import type { ServeOptions } from '../config.js'
+import { MetricsSum } from '../http/metrics-sum.js'
+import { LocalLimits } from '../limits/local.js'
+import { answer } from '../limits/workers.js'
+import { CommandError } from './output.js'
+import { listenError, listenOnMetrics, nextSignal } from './serving.js'
+import type { FromWorker, ToWorker } from './worker.js'
+import { StartError, Workers } from './workers.js'
+
+/** Runs workers that serve, until SIGTERM or SIGINT; counts for them, and sums up their metrics. */
+export async function supervise(options: ServeOptions, count: number, log: Logger): Promise<void> {
+  const limits = new LocalLimits()
+  const sum = new MetricsSum<Worker>((worker) => say(worker, { kind: 'metrics' }))
+  const heard = (worker: Worker, message: FromWorker) => {
+    if (message.kind === 'limits') say(worker, answer(limits, message))
+    else if (message.kind === 'metrics') sum.heard(worker, message.metrics, message.isWhole)
+  }
+  const workers = new Workers({ heard, ended: (worker) => sum.ended(worker) }, log)
+  await settleOnPort(options)
+  const metricsServer = await listenOnMetrics(sum.source(workers.serving), options.metricsPort, log)
+  try {
+    await runUntilSignal(workers, count, log)
+  } catch (error) {
+    await workers.end()
+    throw toCommandError(error)
+  } finally {
+    metricsServer?.close().closeAllConnections()
+  }
+}
+
+async function runUntilSignal(workers: Workers, count: number, log: Logger): Promise<void> {
+  const signalled = nextSignal()
+  const address = await Promise.race([workers.start(count), signalled.then(() => undefined)])
+  if (address !== undefined) log.info({ workers: count }, `listening on ${address}`)
+  log.info({ signal: await signalled }, 'stopping')
+  void nextSignal().then(async (signal) => {
+    await workers.end()
+    process.kill(process.pid, signal)
+  })
+  await workers.stop()
+  log.info('stopped')
+  log.flush()
+}
+
+/** Any free port is looked for once, as a worker that follows others must find theirs. */
+async function settleOnPort({ host, port }: ServeOptions): Promise<void> {
+  if (port !== 0) return
+  const server = createServer()
+  const free = await new Promise<number>((resolve, reject) => {
+    server.once('error', (error) => reject(listenError(error, host, port, '--port')))
+    server.listen(port, host, () => resolve((server.address() as { port: number }).port))
+  })
+  await new Promise((resolve) => server.close(resolve))
+  cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', String(free)] })
+}
+
+/** A worker that ended may be gone before the supervisor knows; its end is told by itself. */
+function say(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message, () => undefined)
+}
+
+/** A worker that ended by itself has said why. */
+function toCommandError(error: unknown): unknown {
+  if (!(error instanceof StartError)) return error
+  if (error.end.status !== undefined) process.exit(error.end.status || 1)
+  return new CommandError(error.message)
+}

@@ -1,0 +1,107 @@
+import cluster from 'node:cluster'
+import type { Server, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { type AppSettings, buildApp } from '../app.js'
+import type { ServeOptions } from '../config.js'
+import { Metrics, type MetricValues } from '../http/metrics.js'
+import { type LimitsAnswer, type LimitsQuestion, WorkerLimits } from '../limits/workers.js'
+import type { Store } from '../store/store.js'
+import { type Listening, listenOn, openLimits, stopApp } from './listen.js'
+import { STOP_SIGNALS } from './serving.js'
+
+/** The supervisor hears of new counts so often, that few are lost with a worker that crashes. */
+const REPORT_INTERVAL_MILLISECONDS = 1_000
+
+/** After a signal a worker serves on for so long: connections that the supervisor took before are still on their way. */
+const HANDOVER_MILLISECONDS = 100
+
+/** What a worker says to its supervisor. */
+export type FromWorker =
+  | { kind: 'serving'; address: string }
+  | { kind: 'metrics'; metrics: MetricValues; isWhole: boolean }
+  | LimitsQuestion
+
+/** What the supervisor says to a worker. */
+export type ToWorker = { kind: 'metrics' } | LimitsAnswer
+
+/** Serves a store beside other workers, until a signal or the end of the supervisor; the caller closes the store. */
+export async function work(
+  store: Store,
+  settings: AppSettings,
+  options: ServeOptions,
+  log: Logger,
+): Promise<Pick<Listening, 'stopped'>> {
+  // A message that comes too late for the supervisor is no failure of this process.
+  cluster.worker?.on('error', () => undefined)
+  const metrics = new Metrics()
+  const shared = new WorkerLimits(tell, log)
+  const limits = await openLimits(options, shared, log)
+  const app = buildApp({ store, settings, metrics, limits, log })
+  closeBeyond(app.server, Math.ceil(options.maxConnections / (options.workers ?? 1)))
+  process.on('message', (message: ToWorker) => {
+    if (message.kind === 'metrics') void tellMetrics(metrics)
+    else shared.heard(message)
+  })
+  const address = await listenOn(app, options, 'worker serves')
+  const reports = setInterval(() => void tellGrowth(metrics), REPORT_INTERVAL_MILLISECONDS)
+  const stopped = toldToStop().then(async (signal) => {
+    await sleep(HANDOVER_MILLISECONDS)
+    await stopApp(app, log, signal)
+    clearInterval(reports)
+    await tellMetrics(metrics)
+  })
+  tell({ kind: 'serving', address })
+  return { stopped }
+}
+
+/** Lets go of the supervisor, which would otherwise keep the process from ending. */
+export function leave(): void {
+  if (cluster.worker) cluster.worker.exitedAfterDisconnect = true
+  if (process.connected) process.disconnect()
+}
+
+/** Says something to the supervisor; resolves when it is said, or cannot be. */
+function tell(message: FromWorker): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.connected) process.send?.(message, undefined, undefined, () => resolve())
+    else resolve()
+  })
+}
+
+async function tellMetrics(metrics: Metrics): Promise<void> {
+  await tell({ kind: 'metrics', metrics: await metrics.registry.getMetricsAsJSON(), isWhole: true })
+}
+
+async function tellGrowth(metrics: Metrics): Promise<void> {
+  const grown = await metrics.grown()
+  if (grown) await tell({ kind: 'metrics', metrics: grown, isWhole: false })
+}
+
+/**
+ * A signal, the supervisor's or one to the whole group, however often it comes: only the supervisor ends workers at
+ * once. Where the supervisor itself is gone, the library would end this process amidst its requests.
+ */
+function toldToStop(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of STOP_SIGNALS) process.on(signal, () => resolve(signal))
+    cluster.worker?.once('disconnect', () => {
+      if (cluster.worker) cluster.worker.exitedAfterDisconnect = true
+      resolve('disconnect')
+    })
+  })
+}
+
+/**
+ * Closes connections beyond a number. The server's own bound would hand them back to the supervisor, who tries workers
+ * that are as full, round and round.
+ */
+function closeBeyond(server: Server, maxConnections: number): void {
+  let open = 0
+  server.maxConnections = Number.POSITIVE_INFINITY
+  server.prependListener('connection', (socket: Socket) => {
+    open++
+    socket.once('close', () => open--)
+    if (open > maxConnections) socket.destroy()
+  })
+}

@@ -1,0 +1,175 @@
+import cluster, { type Worker } from 'node:cluster'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { FromWorker } from './worker.js'
+
+/** Whoever lived shorter counts as one that cannot live, and the next in its place waits longer. */
+const YOUNG_MILLISECONDS = 5_000
+const FIRST_PAUSE_MILLISECONDS = 100
+const MAX_PAUSE_MILLISECONDS = 5_000
+/** A worker stops by itself within 9 s; one that hangs is ended then. */
+const STOP_DEADLINE_MILLISECONDS = 9_500
+
+/** A worker ended before it served. */
+export class StartError extends Error {
+  constructor(readonly end: End) {
+    super(`a worker ended before it served (${end.reason})`)
+  }
+}
+
+/** How a worker ended. */
+export interface End {
+  reason: string
+  /** Undefined where it did not end by itself. */
+  status: number | undefined
+}
+
+interface Run {
+  worker: Worker | undefined
+  startedAt: number
+  /** Resolves with its address once it serves. */
+  serving: Promise<string>
+  ended: Promise<End>
+}
+
+/** What whoever keeps workers is told of each. */
+export interface Listener {
+  heard(worker: Worker, message: FromWorker): void
+  ended(worker: Worker): void
+}
+
+/** Keeps a number of workers alive: each one that ends is replaced, until a stop. */
+export class Workers {
+  private readonly runs = new Set<Run>()
+  private readonly stopping = new AbortController()
+  /** Those that serve. */
+  readonly serving = new Set<Worker>()
+
+  constructor(
+    private readonly listener: Listener,
+    private readonly log: Logger,
+  ) {}
+
+  /** Starts one, and the others when it serves, so that what is wrong is told once. Resolves with their address. */
+  async start(count: number): Promise<string> {
+    const address = await this.startOne()
+    await Promise.all(Array.from({ length: count - 1 }, () => this.startOne()))
+    return address
+  }
+
+  /** Stops all gracefully. */
+  async stop(): Promise<void> {
+    this.stopping.abort()
+    this.signal('SIGTERM')
+    const timer = setTimeout(() => this.signal('SIGKILL'), STOP_DEADLINE_MILLISECONDS)
+    await this.allEnded()
+    clearTimeout(timer)
+  }
+
+  /** Ends all at once. */
+  async end(): Promise<void> {
+    this.stopping.abort()
+    this.signal('SIGKILL')
+    await this.allEnded()
+  }
+
+  private signal(signal: NodeJS.Signals): void {
+    for (const { worker } of this.runs) worker?.process.kill(signal)
+  }
+
+  private async allEnded(): Promise<void> {
+    await Promise.all([...this.runs].map(({ ended }) => ended))
+  }
+
+  private async startOne(): Promise<string> {
+    const run = this.fork()
+    const failed = run.ended.then((end) => {
+      throw new StartError(end)
+    })
+    const address = await Promise.race([run.serving, failed])
+    void this.keep(run)
+    return address
+  }
+
+  /** Replaces a worker by another, and that one by the next. */
+  private async keep(first: Run): Promise<void> {
+    let youngEnds = 0
+    for (let run = first; ; run = this.fork()) {
+      const { reason } = await run.ended
+      if (this.stopping.signal.aborted) return
+      youngEnds = Date.now() - run.startedAt < YOUNG_MILLISECONDS ? youngEnds + 1 : 0
+      const pause = pauseAfter(youngEnds)
+      this.log.error({ worker: run.worker?.process.pid, reason, pause_ms: pause }, 'a worker ended, another follows')
+      await sleep(pause, undefined, { signal: this.stopping.signal }).catch(() => undefined)
+      if (this.stopping.signal.aborted) return
+    }
+  }
+
+  private fork(): Run {
+    const startedAt = Date.now()
+    const worker = tryFork()
+    if (worker instanceof Error) {
+      const ended = Promise.resolve({ reason: worker.message, status: undefined })
+      return { worker: undefined, startedAt, serving: new Promise(() => undefined), ended }
+    }
+    closeLostConnection(worker)
+    const serving = new Promise<string>((resolve) => {
+      worker.on('message', (message: FromWorker) => {
+        if (message.kind === 'serving') {
+          this.serving.add(worker)
+          resolve(message.address)
+        } else this.listener.heard(worker, message)
+      })
+    })
+    const run: Run = { worker, startedAt, serving, ended: endOf(worker) }
+    this.runs.add(run)
+    void run.ended.then(() => {
+      this.runs.delete(run)
+      this.serving.delete(worker)
+      this.listener.ended(worker)
+    })
+    return run
+  }
+}
+
+/** At once for the first, then longer and longer. */
+function pauseAfter(youngEnds: number): number {
+  if (youngEnds < 2) return 0
+  return Math.min(MAX_PAUSE_MILLISECONDS, FIRST_PAUSE_MILLISECONDS * 2 ** (youngEnds - 2))
+}
+
+function tryFork(): Worker | Error {
+  try {
+    return cluster.fork()
+  } catch (error) {
+    return error as Error
+  }
+}
+
+function endOf(worker: Worker): Promise<End> {
+  return new Promise((resolve) => {
+    worker.on('exit', (code: number | null, signal: string | null) => {
+      resolve({ reason: signal ?? `exit status ${code}`, status: code ?? undefined })
+    })
+    // What is said to a worker that just ended is an error here, and its end is told by itself.
+    worker.on('error', (error: Error) => {
+      if (worker.process.pid === undefined) resolve({ reason: error.message, status: undefined })
+    })
+  })
+}
+
+/**
+ * The library hands over connections one by one, and keeps its own hold on one until the worker says that it has it.
+ * A worker that crashes before leaves that client waiting for ever, so the hold is let go with it.
+ */
+function closeLostConnection(worker: Worker): void {
+  const send = worker.process.send.bind(worker.process) as (...args: unknown[]) => boolean
+  let handedOver: { close?(): void } | undefined
+  worker.process.send = (message: unknown, handle?: unknown, ...rest: unknown[]) => {
+    if (handle) handedOver = handle
+    return send(message, handle, ...rest)
+  }
+  worker.on('exit', (code: number | null) => {
+    if (code !== 0) handedOver?.close?.()
+  })
+}

@@ -1,0 +1,170 @@
+import { hash } from 'node:crypto'
+import { once } from 'node:events'
+import { Redis, type Result } from 'ioredis'
+import { Breaker, type LimitsLog, reasonOf } from './breaker.js'
+import type { Budget, Limiter, Limits } from './limits.js'
+import { LimiterRegistry } from './local.js'
+
+const START_MILLISECONDS = 1_000
+const CONNECT_MILLISECONDS = 2_000
+const MAX_BACKOFF_MILLISECONDS = 2_000
+/** A connection that was ended is destroyed after so long, for a server that does not end it too. */
+const GOODBYE_MILLISECONDS = 100
+
+/**
+ * The window is that of the server's clock, so nodes need none in common. It stands in the value, so the one key that is
+ * touched is declared, as a proxy or a cluster asks; whatever else is found there is a caller who has used nothing.
+ */
+const COUNT = `
+local quota, length, step = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local seconds = tonumber(redis.call('TIME')[1])
+local window = math.floor(seconds / length)
+local reset = (window + 1) * length - seconds
+local held = redis.pcall('GET', KEYS[1])
+local prefix, count = string.match(type(held) == 'string' and held or '', '^(%d+:)(%d+)$')
+local current = string.format('%d:', window)
+local used = prefix == current and tonumber(count) or 0
+if step > 0 and used >= quota then return {0, 0, reset} end
+if step < 0 and used == 0 then return {1, quota, reset} end
+redis.call('SET', KEYS[1], current .. string.format('%d', used + step), 'EX', reset + 1)
+return {1, math.max(0, quota - used - step), reset}`
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    /** Counts a step, 1 or -1; answers whether it was allowed, what remains, and the seconds to the window's end. */
+    palmaresCount(key: string, quota: number, window: number, step: number): Result<[number, number, number], Context>
+  }
+}
+
+/**
+ * Limits that several nodes share through a Redis or Valkey server, counted by `fallback` while it is away. Where it
+ * cannot be reached at the start, a warning says so, and the limits are shared as soon as it can.
+ */
+export async function openRedisLimits(url: string, fallback: Limits, log: LimitsLog): Promise<Limits> {
+  const limits = new RedisLimits(url, fallback, log)
+  await limits.start()
+  return limits
+}
+
+class RedisLimits implements Limits {
+  private readonly redis: Redis
+  private readonly breaker: Breaker
+  private readonly limiters = new LimiterRegistry<RedisLimiter>()
+  private attempts = 0
+
+  constructor(
+    url: string,
+    private readonly fallback: Limits,
+    log: LimitsLog,
+  ) {
+    this.redis = this.connect(new URL(url))
+    const { redis } = this
+    const server = {
+      name: `${redis.options.host}:${redis.options.port}`,
+      isConnected: () => redis.status === 'ready',
+      probe: async () => {
+        await redis.palmaresCount('palmares:limite:sonde', 1_000_000_000, 1, 1)
+        this.attempts = 0
+        return true
+      },
+      // One that is connected, and waits for its greeting to be answered, may wait for ever.
+      reconnect: () => /^(connect|ready)$/.test(redis.status) && redis.disconnect(true),
+    }
+    this.breaker = new Breaker(server, log)
+    redis.on('error', (error) => this.onBroken(error))
+    redis.on('close', () => this.onBroken(new Error('closed')))
+  }
+
+  /** Waits a little for the server, so that the first requests are shared too. */
+  async start(): Promise<void> {
+    await once(this.redis, 'ready', { signal: AbortSignal.timeout(START_MILLISECONDS) }).catch(() => undefined)
+    await this.breaker.start()
+  }
+
+  limiter(name: string, quota: number, windowSeconds: number): Limiter {
+    return this.limiters.get(name, quota, windowSeconds, () => {
+      const fallback = this.fallback.limiter(name, quota, windowSeconds)
+      return new RedisLimiter(this.redis, this.breaker, fallback, `palmares:limite:${name}:${windowSeconds}:`)
+    })
+  }
+
+  async close(): Promise<void> {
+    this.breaker.stop()
+    // Between two connections there is nothing whose end could be told.
+    const isConnected = this.redis.status !== 'reconnecting' && this.redis.status !== 'end'
+    const ended = isConnected && once(this.redis, 'end').catch(() => undefined)
+    this.redis.disconnect()
+    await ended
+    await this.fallback.close()
+  }
+
+  private connect(url: URL): Redis {
+    const redis = new Redis({
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: Number(url.port || 6379),
+      ...(url.username && { username: decodeURIComponent(url.username) }),
+      ...(url.password && { password: decodeURIComponent(url.password) }),
+      ...(url.protocol === 'rediss:' && { tls: {} }),
+      db: Number(url.pathname.slice(1)),
+      connectionName: 'palmares',
+      connectTimeout: CONNECT_MILLISECONDS,
+      disconnectTimeout: GOODBYE_MILLISECONDS,
+      retryStrategy: () => Math.min(50 * 2 ** Math.min(this.attempts++, 10), MAX_BACKOFF_MILLISECONDS),
+      enableAutoPipelining: true,
+      // The probe finds out more than a ready check, which needs a right of its own.
+      enableReadyCheck: false,
+      // Nothing waits for a connection or is sent twice: the fallback has counted it meanwhile.
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+    })
+    redis.defineCommand('palmaresCount', { numberOfKeys: 1, lua: COUNT })
+    return redis
+  }
+
+  private onBroken(error: Error & { command?: { name: string } }): void {
+    const hasNoDatabase = error.command?.name === 'select'
+    // The connection would go on with the first database, where nobody asked it to count.
+    if (hasNoDatabase) this.redis.disconnect(true)
+    this.breaker.fail(hasNoDatabase ? 'it has no such database for us' : reasonOf(error))
+  }
+}
+
+class RedisLimiter implements Limiter {
+  constructor(
+    private readonly redis: Redis,
+    private readonly breaker: Breaker,
+    private readonly fallback: Limiter,
+    private readonly prefix: string,
+  ) {}
+
+  get quota(): number {
+    return this.fallback.quota
+  }
+
+  get windowSeconds(): number {
+    return this.fallback.windowSeconds
+  }
+
+  take(caller: string): Budget | Promise<Budget> {
+    return this.breaker.isUp ? this.takeShared(caller) : this.fallback.take(caller)
+  }
+
+  giveBack(caller: string): void {
+    if (this.breaker.isUp) void this.count(caller, -1)
+    else this.fallback.giveBack(caller)
+  }
+
+  private async takeShared(caller: string): Promise<Budget> {
+    const answer = await this.count(caller, 1)
+    if (!answer) return this.fallback.take(caller)
+    const [allowed, remaining, resetSeconds] = answer
+    return { allowed: allowed === 1, remaining, resetSeconds }
+  }
+
+  /** The server learns who called only as a hash: a login and an address are nothing to leave there. */
+  private count(caller: string, step: 1 | -1): Promise<[number, number, number] | undefined> {
+    const key = this.prefix + hash('sha256', caller, 'base64url').slice(0, 22)
+    return this.breaker.ask(() => this.redis.palmaresCount(key, this.quota, this.windowSeconds, step))
+  }
+}

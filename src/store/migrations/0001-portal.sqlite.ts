@@ -1,0 +1,134 @@
+/** The first release in SQLite's words. A search table is kept by triggers, so no writer can forget it. */
+export const portalSqlite: readonly string[] = [
+  `create table etat (
+    id integer primary key check (id = 1),
+    version_donnees integer not null,
+    version_comptes integer not null,
+    statuts_masques text not null
+  ) strict`,
+  `insert into etat values (1, 1, 1, '["5poubelle"]')`,
+  `create table rubriques (
+    id_rubrique integer primary key,
+    nom text not null,
+    nb_challenges integer not null default 0
+  ) strict`,
+  `create table auteurs (
+    id_auteur integer primary key,
+    nom text not null,
+    nom_plie text not null,
+    statut text not null,
+    statut_cle text not null,
+    lang text not null,
+    lang_cle text not null,
+    base integer not null default 0,
+    score integer not null default 0,
+    cle_classement integer,
+    nb_validations integer not null default 0
+  ) strict`,
+  `create index auteurs_classement on auteurs (cle_classement)`,
+  `create index auteurs_statut on auteurs (statut_cle, id_auteur)`,
+  `create index auteurs_lang on auteurs (lang_cle, id_auteur)`,
+  `create table challenges (
+    id_challenge integer primary key,
+    id_rubrique integer not null references rubriques deferrable initially deferred,
+    titre text not null,
+    titre_plie text not null,
+    soustitre text not null,
+    soustitre_plie text not null,
+    lang text not null,
+    lang_cle text not null,
+    score integer not null,
+    difficulte text not null,
+    id_trad integer,
+    url_challenge text not null,
+    date_publication integer,
+    nb_validations integer not null default 0,
+    descriptif text not null
+  ) strict`,
+  `create index challenges_rubrique on challenges (id_rubrique, id_challenge)`,
+  `create index challenges_trad on challenges (id_trad, id_challenge)`,
+  `create table challenges_auteurs (
+    id_challenge integer not null references challenges deferrable initially deferred,
+    id_auteur integer not null references auteurs deferrable initially deferred,
+    primary key (id_challenge, id_auteur)
+  ) strict, without rowid`,
+  `create index challenges_auteurs_auteur on challenges_auteurs (id_auteur, id_challenge)`,
+  `create table validations (
+    id_auteur integer not null references auteurs deferrable initially deferred,
+    id_challenge integer not null references challenges deferrable initially deferred,
+    date integer not null,
+    primary key (id_auteur, id_challenge)
+  ) strict, without rowid`,
+  `create index validations_challenge on validations (id_challenge, date, id_auteur)`,
+  `create table environnements_virtuels (
+    id_environnement_virtuel integer primary key,
+    nom text not null,
+    nom_plie text not null,
+    os text not null,
+    os_cle text not null,
+    statut text not null,
+    lang text not null,
+    description_fr text not null,
+    description_en text not null,
+    time_to_root integer
+  ) strict`,
+  `create table comptes (
+    id_compte integer primary key,
+    login text not null unique,
+    id_auteur integer not null references auteurs deferrable initially deferred,
+    mot_de_passe text not null,
+    operateur integer not null,
+    desactive integer not null,
+    creation integer not null
+  ) strict`,
+  `create index comptes_auteur on comptes (id_auteur)`,
+  `create table sessions (
+    empreinte text primary key,
+    id_compte integer not null references comptes on delete cascade,
+    creation integer not null,
+    derniere_utilisation integer not null,
+    revocation integer
+  ) strict, without rowid`,
+  `create index sessions_compte on sessions (id_compte)`,
+  `create index sessions_creation on sessions (creation)`,
+  `create table cles_api (
+    id_cle integer primary key autoincrement,
+    id_compte integer not null references comptes on delete cascade,
+    nom text not null,
+    prefixe text not null,
+    empreinte text not null unique,
+    portee text not null,
+    creation integer not null,
+    expiration integer not null,
+    derniere_utilisation integer,
+    revocation integer
+  ) strict`,
+  `create index cles_api_compte on cles_api (id_compte, id_cle)`,
+  `create table noeuds (
+    arbre text not null,
+    niveau integer not null,
+    cle integer not null,
+    id integer not null,
+    nb integer not null,
+    primary key (arbre, niveau, cle, id)
+  ) strict, without rowid`,
+  ...searchTable('auteurs', 'id_auteur', ['nom_plie']),
+  ...searchTable('challenges', 'id_challenge', ['titre_plie', 'soustitre_plie']),
+  ...searchTable('environnements_virtuels', 'id_environnement_virtuel', ['nom_plie']),
+]
+
+function searchTable(table: string, id: string, columns: string[]): string[] {
+  const search = `${table}_recherche`
+  const list = columns.join(', ')
+  const values = (row: string) => columns.map((column) => `${row}.${column}`).join(', ')
+  const remove = `insert into ${search} (${search}, rowid, ${list}) values ('delete', old.${id}, ${values('old')});`
+  const add = `insert into ${search} (rowid, ${list}) values (new.${id}, ${values('new')});`
+  const differs = columns.map((column) => `old.${column} <> new.${column}`).join(' or ')
+  return [
+    `create virtual table ${search} using fts5 (${list}, content = '${table}', content_rowid = '${id}',
+      tokenize = 'trigram case_sensitive 1')`,
+    `create trigger ${search}_insert after insert on ${table} begin ${add} end`,
+    `create trigger ${search}_delete after delete on ${table} begin ${remove} end`,
+    `create trigger ${search}_update after update of ${list} on ${table} when ${differs} begin ${remove} ${add} end`,
+  ]
+}

@@ -1,0 +1,112 @@
+import { once } from 'node:events'
+import type { Compilable } from 'kysely'
+import type { QueryConfig, QueryResult } from 'pg'
+import { bind, builders, compiledOf, type Parameters, type Statement } from '../query.js'
+import { type Db, type Search, StoreError } from '../store.js'
+import type { Address } from './address.js'
+import { type Client, copyFrom, type PoolClient, toStoreError } from './driver.js'
+
+/** One PostgreSQL connection, lent for one piece of work that ends before its deadline. */
+export class Connection implements Db {
+  readonly engine = 'postgres'
+  readonly q = builders.postgres
+  /** Whether the server cannot be reached through it any more. */
+  isBroken = false
+
+  constructor(
+    private readonly client: Client | PoolClient,
+    private readonly address: Address,
+    readonly search: Search,
+    private readonly deadline = Number.POSITIVE_INFINITY,
+  ) {}
+
+  async all(query: Compilable<unknown> | Statement<Parameters, unknown>, given: Parameters = {}): Promise<never[]> {
+    return (await this.runCompiled(query, given)).rows as never[]
+  }
+
+  async get(query: Compilable<unknown> | Statement<Parameters, unknown>, given: Parameters = {}): Promise<never> {
+    return (await this.runCompiled(query, given)).rows[0] as never
+  }
+
+  async run(query: Compilable<unknown> | Statement<Parameters, unknown>, given: Parameters = {}): Promise<number> {
+    return (await this.runCompiled(query, given)).rowCount ?? 0
+  }
+
+  async exec(sql: string, ...values: unknown[]): Promise<number> {
+    return (await this.query({ text: numbered(sql), values })).rowCount ?? 0
+  }
+
+  async select<R>(sql: string, ...values: unknown[]): Promise<R[]> {
+    return (await this.query({ text: numbered(sql), values })).rows as R[]
+  }
+
+  async load(table: string, columns: readonly string[], rows: readonly unknown[][]): Promise<void> {
+    const copy = this.client.query(copyFrom(`copy ${table} (${columns.join(', ')}) from stdin`))
+    try {
+      copy.end(rows.map(toCopyLine).join(''))
+      await once(copy, 'finish')
+    } catch (error) {
+      throw toStoreError(this.address, error)
+    }
+  }
+
+  async analyze(...tables: string[]): Promise<void> {
+    for (const table of tables) await this.exec(`analyze ${table}`)
+  }
+
+  async passIds(table: string, column: string): Promise<void> {
+    const sequence = `pg_get_serial_sequence('${table}', '${column}')`
+    await this.exec(
+      `select setval(${sequence}, greatest(max(${column}), nextval(${sequence}))) from ${table} having count(*) > 0`,
+    )
+  }
+
+  /** Runs a query of the driver's own form, within what is left of the time. */
+  async query(config: QueryConfig): Promise<QueryResult> {
+    const left = this.deadline - Date.now()
+    try {
+      if (left <= 0) throw outOfTime(this.address)
+      const bounded = Number.isFinite(left) ? { ...config, query_timeout: left } : config
+      return await this.client.query(bounded)
+    } catch (error) {
+      const fault = toStoreError(this.address, error)
+      this.isBroken ||= fault instanceof StoreError && fault.fault === 'unreachable'
+      throw fault
+    }
+  }
+
+  private runCompiled(
+    query: Compilable<unknown> | Statement<Parameters, unknown>,
+    given: Parameters,
+  ): Promise<QueryResult> {
+    const compiled = compiledOf(query, 'postgres')
+    const { name, sql: text } = compiled
+    const values = bind(compiled, given)
+    return this.query(name === undefined ? { text, values } : { name, text, values })
+  }
+}
+
+function outOfTime(address: Address): StoreError {
+  return new StoreError(
+    'unreachable',
+    `${address.shown}: PostgreSQL does not answer in time; look at its load and its log`,
+  )
+}
+
+/** PostgreSQL numbers the places of values where we write `?`, which our statements hold nowhere else. */
+function numbered(sql: string): string {
+  let count = 0
+  return sql.replace(/\?/g, () => `$${++count}`)
+}
+
+/** A row in COPY's text format, https://www.postgresql.org/docs/current/sql-copy.html. */
+function toCopyLine(row: readonly unknown[]): string {
+  return `${row.map(toCopyValue).join('\t')}\n`
+}
+
+function toCopyValue(value: unknown): string {
+  if (value === null || value === undefined) return '\\N'
+  return typeof value === 'string' ? value.replace(/[\\\n\r\t]/g, (c) => ESCAPES[c] as string) : String(value)
+}
+
+const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }

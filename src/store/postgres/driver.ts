@@ -1,0 +1,137 @@
+/** The only file that names the PostgreSQL driver. */
+import pg, { type Client, type ClientConfig, type PoolClient } from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { StoreError, type StoreFault } from '../store.js'
+import type { Address } from './address.js'
+
+export type { Client, PoolClient } from 'pg'
+export { copyFrom }
+
+const INT8 = 20
+const NUMERIC = 1700
+
+export interface ConnectOptions {
+  /** How long a connection may take to be there, and a free one to come. */
+  connectMilliseconds: number
+  /** How long the server works on a statement; 0 is for ever. */
+  statementMilliseconds: number
+}
+
+/** One connection of its own. Ends with its owner's `end()`. */
+export async function connect(address: Address, options: ConnectOptions): Promise<Client> {
+  const client = new pg.Client(configOf(address, options))
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    await client.end().catch(() => undefined)
+    throw toStoreError(address, error)
+  }
+}
+
+/** Connections that are lent; their queries go out without waiting for the answers of those before. */
+export function makePool(address: Address, options: ConnectOptions, max: number): pg.Pool {
+  const config = { ...configOf(address, options), pipeline: true }
+  const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: IDLE_MILLISECONDS })
+  pool.on('error', () => undefined)
+  // A lent connection that breaks says so to its queries; without a listener it would end the process too.
+  pool.on('connect', (client: PoolClient) => client.on('error', () => undefined))
+  return pool
+}
+
+const IDLE_MILLISECONDS = 60_000
+
+function configOf(address: Address, { connectMilliseconds, statementMilliseconds }: ConnectOptions): ClientConfig {
+  return {
+    connectionString: address.url,
+    connectionTimeoutMillis: connectMilliseconds,
+    statement_timeout: statementMilliseconds,
+    fallback_application_name: 'palmares',
+    keepAlive: true,
+    types: { getTypeParser: parserOf as never },
+  }
+}
+
+/** Our integers all fit a number, sums of them too. */
+function parserOf(oid: number, format?: 'text' | 'binary') {
+  return oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format as 'text')
+}
+
+/** Turns what an operator can act on into a `StoreError`; a fault of our own SQL passes as it is. */
+export function toStoreError(address: Address, error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof StoreError) return error
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const isOfServer = 'severity' in error
+  if (!isOfServer && error.name === 'Problem') return error
+  const known = isOfServer ? (faults[code] ?? faults[code.slice(0, 3)] ?? faults[code.slice(0, 2)]) : undefined
+  if (known) return new StoreError(known.fault, `${address.shown}: ${known.message(address)}`, { cause: error })
+  if (isOfServer || !isOfConnection(error, code)) return error
+  const message =
+    connectionFaults[code || error.message] ??
+    `cannot be reached (${code || error.message}); check that PostgreSQL runs there`
+  return new StoreError('unreachable', `${address.shown}: ${message}`, { cause: error })
+}
+
+/** The driver has no codes for its own faults; these are the words it uses. */
+const DRIVER_FAULTS =
+  /terminated|timeout|timed out|not queryable|connection error|server does not support SSL|self.signed|certificate|SASL|SCRAM|password|pool/i
+
+function isOfConnection(error: Error, code: string): boolean {
+  return code !== '' || DRIVER_FAULTS.test(error.message)
+}
+
+const connectionFaults: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there (ECONNREFUSED); check the host, the port and that PostgreSQL runs',
+  ENOTFOUND: 'there is no such host (ENOTFOUND); check the address',
+  'The server does not support SSL connections': 'the server speaks no TLS; turn ssl on there, or say ?sslmode=disable',
+  ENOENT: 'there is no such socket (ENOENT); check the folder of ?host=',
+}
+
+interface KnownFault {
+  fault: StoreFault
+  message: (address: Address) => string
+}
+
+const away = (what: string): KnownFault => ({ fault: 'unreachable', message: () => what })
+
+/** By SQLSTATE, or by its class: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
+const faults: Record<string, KnownFault> = {
+  '08': away('the connection broke; check that PostgreSQL runs and look at its log'),
+  '23': { fault: 'busy', message: () => 'another change came first; try again' },
+  '25006': {
+    fault: 'readonly',
+    message: () => 'this is a read-only server, such as a replica; give --database the primary',
+  },
+  '28': {
+    fault: 'denied',
+    message: ({ user }) =>
+      `PostgreSQL refuses the user ${JSON.stringify(user)} or its password; correct the address, or pg_hba.conf`,
+  },
+  '3D000': {
+    fault: 'missing',
+    message: ({ database }) => `there is no database ${JSON.stringify(database)}; make it with \`createdb\``,
+  },
+  '3F000': { fault: 'missing', message: () => 'the search_path names no schema that exists; correct the address' },
+  '40': { fault: 'busy', message: () => 'another change came first; try again' },
+  '42501': {
+    fault: 'denied',
+    message: ({ user }) => `the user ${JSON.stringify(user)} may not do this; make it the owner of the database`,
+  },
+  '42P01': {
+    fault: 'corrupt',
+    message: () => 'the schema is not whole: a table is gone; restore a backup, or import a dump into a new database',
+  },
+  '53100': { fault: 'full', message: () => 'the disk of the server is full; free some space' },
+  '53300': {
+    fault: 'busy',
+    message: () => 'the server takes no more connections; raise its max_connections or lower --database-connections',
+  },
+  '53': away('the server is short of memory or other means; look at its log'),
+  '55P03': { fault: 'busy', message: () => 'another process holds a lock; try again when it has finished' },
+  '57014': { fault: 'slow', message: () => 'the server took longer than a statement is given' },
+  '57P': away('the server is starting, stopping or was restarted; try again'),
+  '58': away('the server has trouble with its files; look at its log'),
+  XX001: { fault: 'corrupt', message: () => 'the server says that its files are damaged; restore a backup' },
+  XX002: { fault: 'corrupt', message: () => 'the server says that an index is damaged; run `palmares check --repair`' },
+}

@@ -1,0 +1,43 @@
+import { sql } from 'kysely'
+import type { Search } from '../store.js'
+import type { Client } from './driver.js'
+
+/** The columns that a text is looked for in, table by table. */
+const SEARCHED: Readonly<Record<string, readonly string[]>> = {
+  auteurs: ['nom_plie'],
+  challenges: ['titre_plie', 'soustitre_plie'],
+  environnements_virtuels: ['nom_plie'],
+}
+
+export const SEARCH_INDEXES = Object.keys(SEARCHED).map((table) => `${table}_recherche`)
+
+/** Makes the search indexes that are missing. They need the extension pg_trgm to be there. */
+export async function createSearchIndexes(client: Pick<Client, 'query'>): Promise<void> {
+  for (const [table, columns] of Object.entries(SEARCHED)) {
+    const list = columns.map((column) => `${column} gin_trgm_ops`).join(', ')
+    await client.query(`create index if not exists ${table}_recherche on ${table} using gin (${list})`)
+  }
+}
+
+/** The search indexes that are there and can be used. */
+export async function findSearchIndexes(client: Pick<Client, 'query'>): Promise<string[]> {
+  const { rows } = await client.query<{ nom: string }>(
+    'select relname as nom from pg_class join pg_index on indexrelid = pg_class.oid where relname = any($1) and indisvalid and pg_table_is_visible(pg_class.oid)',
+    [SEARCH_INDEXES],
+  )
+  return rows.map(({ nom }) => nom)
+}
+
+/** Text search by pg_trgm, https://www.postgresql.org/docs/current/pgtrgm.html; without it, row by row. */
+export function searchOf(isIndexed: boolean): Search {
+  return {
+    minIndexedCodePoints: isIndexed ? 3 : Number.POSITIVE_INFINITY,
+    contains: (column, needle) => sql`position(${needle} in ${column}) > 0`,
+    matches(table, id, needles) {
+      const conditions = Object.entries(needles).map(
+        ([column, needle]) => sql`${sql.ref(column)} like ${`%${needle.replace(/[\\%_]/g, '\\$&')}%`}`,
+      )
+      return sql`(select ${sql.ref(id)} as id from ${sql.table(table)} where ${sql.join(conditions, sql` and `)})`
+    },
+  }
+}

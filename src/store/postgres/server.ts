@@ -1,0 +1,169 @@
+import type { QueryResult } from 'pg'
+import { type Change, type Db, type Search, StoreError, type Versions } from '../store.js'
+import type { Address } from './address.js'
+import { Connection } from './connection.js'
+import { makePool, type PoolClient, toStoreError } from './driver.js'
+
+export interface ServerOptions {
+  /** Connections at once. */
+  connections: number
+  /** How long one piece of work may take in all; undefined: as long as it wants. */
+  timeoutMilliseconds: number | undefined
+}
+
+/** A read that takes longer than this on the server is one that no request waits for. */
+const STATEMENT_MILLISECONDS = 2_000
+/** Another writer of accounts is waited for so long. */
+const LOCK_MILLISECONDS = 5_000
+const CONNECT_MILLISECONDS = 10_000
+/** Works that wait for a free connection; more are refused at once. */
+const MAX_WAITING = 1_000
+
+/** The key of the lock that writers of accounts take: "PLMS" in ASCII, and a number of its own. */
+export const LOCK_SPACE = 0x504c4d53
+export const ACCOUNTS_LOCK = 1
+export const DATA_LOCK = 2
+export const SCHEMA_LOCK = 3
+
+const SELECT_VERSIONS =
+  'select version_donnees as donnees, version_comptes as comptes, pg_is_in_recovery() as "isReplica" from etat'
+
+/** What a server says of itself with each snapshot. */
+export interface Snapshot extends Versions {
+  isReplica: boolean
+}
+
+/** One PostgreSQL server, through a pool of connections; every work ends in time, whatever the server does. */
+export class Server {
+  private readonly pool: ReturnType<typeof makePool>
+  private isClosed = false
+
+  constructor(
+    readonly address: Address,
+    private readonly search: Search,
+    private readonly options: ServerOptions,
+  ) {
+    const { connections, timeoutMilliseconds } = options
+    const times = {
+      connectMilliseconds: timeoutMilliseconds ?? CONNECT_MILLISECONDS,
+      statementMilliseconds:
+        timeoutMilliseconds === undefined ? 0 : Math.min(STATEMENT_MILLISECONDS, timeoutMilliseconds),
+    }
+    this.pool = makePool(address, times, connections)
+  }
+
+  /** The versions now. */
+  async versions(): Promise<Versions> {
+    return this.lend(this.options.timeoutMilliseconds, async (db) => {
+      const [found] = (await db.query({ text: SELECT_VERSIONS })).rows as Snapshot[]
+      return checked(this.address, found)
+    })
+  }
+
+  /** Runs reads in one snapshot. It ends with a rollback, which nobody waits for, so that nothing of it stays. */
+  read<T>(work: (db: Db, found: Snapshot) => Promise<T>): Promise<T> {
+    return this.lend(this.options.timeoutMilliseconds, async (db) => {
+      try {
+        const results = await db.query({ text: `begin isolation level repeatable read; ${SELECT_VERSIONS}` })
+        const [, { rows }] = results as unknown as [QueryResult, QueryResult<Snapshot>]
+        return await work(db, rows[0] as Snapshot)
+      } finally {
+        db.query({ text: 'rollback' }).catch(() => undefined)
+      }
+    })
+  }
+
+  /** Runs one transaction of short changes, after whoever writes accounts now; gives the versions that it made. */
+  write<T>(change: Change, work: (db: Db) => Promise<T>): Promise<{ value: T; versions: Versions }> {
+    const { timeoutMilliseconds } = this.options
+    const lockMilliseconds = Math.min(LOCK_MILLISECONDS, timeoutMilliseconds ?? LOCK_MILLISECONDS)
+    const patience = timeoutMilliseconds === undefined ? undefined : timeoutMilliseconds + lockMilliseconds
+    const begin = `begin; set local lock_timeout = ${lockMilliseconds}; set local statement_timeout = 0;
+      select pg_advisory_xact_lock(${LOCK_SPACE}, ${ACCOUNTS_LOCK})`
+    return this.lend(patience, async (db) => {
+      try {
+        await db.query({ text: begin })
+        const value = await work(db)
+        const versions = await moveVersions(db, change)
+        await db.query({ text: 'commit' })
+        return { value, versions }
+      } catch (error) {
+        db.query({ text: 'rollback' }).catch(() => undefined)
+        throw error
+      }
+    })
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    await this.pool.end()
+  }
+
+  private async lend<T>(patience: number | undefined, work: (db: Connection) => Promise<T>): Promise<T> {
+    if (this.isClosed) throw new StoreError('unreachable', `${this.address.shown}: the store is closed`)
+    if (this.pool.waitingCount >= MAX_WAITING) throw this.exhausted()
+    const deadline = patience === undefined ? undefined : Date.now() + patience
+    const client = await this.connect()
+    const db = new Connection(client, this.address, this.search, deadline)
+    try {
+      return await work(db)
+    } finally {
+      client.release(db.isBroken)
+    }
+  }
+
+  private async connect(): Promise<PoolClient> {
+    try {
+      return await this.pool.connect()
+    } catch (error) {
+      const isFull = this.pool.totalCount >= this.options.connections && this.pool.idleCount === 0
+      throw isFull && /timeout exceeded/.test(String(error)) ? this.exhausted() : toStoreError(this.address, error)
+    }
+  }
+
+  private exhausted(): StoreError {
+    const message = `${this.address.shown}: every one of the ${this.options.connections} connections is in use; raise --database-connections`
+    return new StoreError('busy', message)
+  }
+}
+
+/** Moves the versions of a transaction and tells every node that listens, when it commits. */
+export async function moveVersions(db: Db, change: Change): Promise<Versions> {
+  const [donnees, comptes] = [next('donnees', change.donnees), next('comptes', change.comptes)]
+  const moved = change.donnees || change.comptes
+  const [versions] = await db.select<Versions>(
+    moved
+      ? `with moved as (update etat set version_donnees = ${donnees}, version_comptes = ${comptes}
+           returning version_donnees as donnees, version_comptes as comptes)
+         select donnees, comptes, pg_notify('${CHANNEL_PREFIX}' || current_schema(), donnees || ' ' || comptes) from moved`
+      : 'select version_donnees as donnees, version_comptes as comptes from etat',
+  )
+  if (!versions) throw new StoreError('corrupt', 'the table etat has lost its row; restore a backup')
+  return { donnees: versions.donnees, comptes: versions.comptes }
+}
+
+/** Listeners hear their own portal, where a database has one in each of several schemas. */
+export const CHANNEL_PREFIX = 'palmares_'
+
+/**
+ * A version follows the clock, a millisecond each, so that one that was lost with a failed primary is never given again to
+ * other data by the replica that took its place.
+ */
+function next(kind: 'donnees' | 'comptes', isMoved = false): string {
+  const column = `version_${kind}`
+  return isMoved ? `greatest(${column} + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)` : column
+}
+
+/** The versions that a primary says. Throws `StoreError` where it is none any more. */
+function checked(address: Address, found: Snapshot | undefined): Versions {
+  if (!found) throw new StoreError('corrupt', `${address.shown}: the table etat has lost its row; restore a backup`)
+  if (found.isReplica) throw notPrimary(address)
+  return { donnees: found.donnees, comptes: found.comptes }
+}
+
+export function notPrimary(address: Address): StoreError {
+  return new StoreError(
+    'readonly',
+    `${address.shown}: this is a replica; give --database the primary, and --replica this one`,
+  )
+}

@@ -1,0 +1,223 @@
+import {
+  type Change,
+  type Db,
+  type Search,
+  type Source,
+  type Store,
+  StoreError,
+  type StoreState,
+  type Versions,
+} from '../store.js'
+import { Connection } from './connection.js'
+import { type Client, connect } from './driver.js'
+import type { Replica } from './replicas.js'
+import { createSearchIndexes, findSearchIndexes, SEARCH_INDEXES } from './search.js'
+import { ACCOUNTS_LOCK, DATA_LOCK, LOCK_SPACE, moveVersions, type Server } from './server.js'
+import type { Watcher } from './watcher.js'
+
+const CONNECT_MILLISECONDS = 10_000
+const LOCK_MILLISECONDS = 5_000
+
+/** What a store that serves has beside its primary. */
+export interface Beside {
+  watcher: Watcher
+  replicas: readonly Replica[]
+}
+
+/** A portal on a PostgreSQL server, which any number of nodes share, with replicas for its reads where there are some. */
+export class PostgresStore implements Store {
+  readonly engine = 'postgres'
+  private readonly checks = new Checks(() => this.primary.versions())
+  private readonly reads = { primary: 0, replica: 0 }
+  private turn = 0
+
+  constructor(
+    private readonly primary: Server,
+    private readonly search: Search,
+    private readonly beside?: Beside,
+  ) {}
+
+  /** At once while the primary is heard; otherwise it is asked, by a question that begins after this call. */
+  versions(): Versions | Promise<Versions> {
+    return this.beside?.watcher.heard ?? this.checks.next()
+  }
+
+  async read<T>(work: (db: Db, version: Versions) => Promise<T>, source: Source = 'primary'): Promise<T> {
+    for (const replica of source === 'any' ? this.usableReplicas() : []) {
+      try {
+        const value = await replica.read((db, version) => this.shown(db, version, work))
+        this.reads.replica++
+        return value
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error
+      }
+    }
+    this.reads.primary++
+    return this.primary.read((db, version) => this.shown(db, version, work))
+  }
+
+  async write<T>(change: Change, work: (db: Db) => Promise<T>): Promise<T> {
+    const { value, versions } = await this.primary.write(change, work)
+    this.beside?.watcher.note(versions)
+    return value
+  }
+
+  async bulk<T extends { change: Change }>(
+    options: { withAccounts: boolean },
+    stage: (db: Db) => Promise<void>,
+    merge: (db: Db) => Promise<T>,
+  ): Promise<T> {
+    return this.alone(async (db) => {
+      await stage(db)
+      const { value, versions } = await transaction(db, options, merge)
+      this.beside?.watcher.note(versions)
+      return value
+    })
+  }
+
+  state(): StoreState {
+    const known = this.beside?.replicas ?? []
+    return {
+      reads: { ...this.reads },
+      isHearing: this.beside?.watcher.heard !== undefined,
+      replicas: { usable: known.filter((replica) => replica.isUsable).length, known: known.length },
+    }
+  }
+
+  async backup(): Promise<void> {
+    throw new StoreError(
+      'unsupported',
+      `${this.primary.address.shown}: copy a PostgreSQL store with pg_dump or pg_basebackup, or with \`palmares export --with-accounts\``,
+    )
+  }
+
+  async verify(): Promise<string[]> {
+    return this.alone(async (db) => {
+      const invalid = await db.select<{ nom: string }>(
+        `select relname as nom from pg_class join pg_index on indexrelid = pg_class.oid
+         where not indisvalid and pg_table_is_visible(pg_class.oid) limit 20`,
+      )
+      const faults = invalid.map(({ nom }) => `the index ${nom} is not valid`)
+      for (const { child, column, parent } of REFERENCES) {
+        const [broken] = await db.select(
+          `select 1 from ${child} c where not exists (select 1 from ${parent} p where p.${column} = c.${column}) limit 1`,
+        )
+        if (broken) faults.push(`a row of ${child} names a missing row of ${parent}`)
+      }
+      return faults
+    })
+  }
+
+  async verifySearch(): Promise<string[]> {
+    if (this.search.minIndexedCodePoints === Number.POSITIVE_INFINITY) return []
+    const found = await this.withClient((client) => findSearchIndexes(client))
+    return SEARCH_INDEXES.filter((index) => !found.includes(index)).map((index) => `the index ${index}`)
+  }
+
+  async rebuildSearch(): Promise<void> {
+    if (this.search.minIndexedCodePoints === Number.POSITIVE_INFINITY) return
+    await this.withClient(async (client) => {
+      for (const index of SEARCH_INDEXES) await client.query(`drop index if exists ${index}`)
+      await createSearchIndexes(client)
+    })
+  }
+
+  async close(): Promise<void> {
+    const { watcher, replicas = [] } = this.beside ?? {}
+    await Promise.all([this.primary, ...replicas, watcher].map((each) => each?.close()))
+  }
+
+  /** Takes note of what an answer is about to show, so that no later one shows anything older. */
+  private shown<T>(db: Db, version: Versions, work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
+    this.beside?.watcher.note(version)
+    return work(db, version)
+  }
+
+  /** Those that may be asked, each time another one first. */
+  private usableReplicas(): Replica[] {
+    const usable = this.beside?.replicas.filter((replica) => replica.isUsable) ?? []
+    if (usable.length < 2) return usable
+    this.turn = (this.turn + 1) % usable.length
+    return [...usable.slice(this.turn), ...usable.slice(0, this.turn)]
+  }
+
+  /** Long work has a connection of its own, whose temporary tables go with it. */
+  private alone<T>(work: (db: Connection) => Promise<T>): Promise<T> {
+    return this.withClient((client) => work(new Connection(client, this.primary.address, this.search)))
+  }
+
+  private async withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const times = { connectMilliseconds: CONNECT_MILLISECONDS, statementMilliseconds: 0 }
+    const client = await connect(this.primary.address, times)
+    try {
+      return await work(client)
+    } finally {
+      await client.end()
+    }
+  }
+}
+
+/** The merge of a bulk: one at a time in the whole portal. */
+async function transaction<T extends { change: Change }>(
+  db: Connection,
+  { withAccounts }: { withAccounts: boolean },
+  merge: (db: Db) => Promise<T>,
+): Promise<{ value: T; versions: Versions }> {
+  await db.exec(`begin`)
+  try {
+    await db.exec(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
+    for (const lock of withAccounts ? [DATA_LOCK, ACCOUNTS_LOCK] : [DATA_LOCK]) {
+      await db.exec(`select pg_advisory_xact_lock(${LOCK_SPACE}, ${lock})`)
+    }
+    const value = await merge(db)
+    const versions = await moveVersions(db, value.change)
+    await db.exec('commit')
+    return { value, versions }
+  } catch (error) {
+    await db.exec('rollback').catch(() => undefined)
+    throw error
+  }
+}
+
+/** The references between our tables; each column is named alike on both sides. */
+const REFERENCES: readonly { child: string; column: string; parent: string }[] = [
+  { child: 'challenges', column: 'id_rubrique', parent: 'rubriques' },
+  { child: 'challenges_auteurs', column: 'id_auteur', parent: 'auteurs' },
+  { child: 'challenges_auteurs', column: 'id_challenge', parent: 'challenges' },
+  { child: 'validations', column: 'id_auteur', parent: 'auteurs' },
+  { child: 'validations', column: 'id_challenge', parent: 'challenges' },
+  { child: 'comptes', column: 'id_auteur', parent: 'auteurs' },
+  { child: 'sessions', column: 'id_compte', parent: 'comptes' },
+  { child: 'cles_api', column: 'id_compte', parent: 'comptes' },
+]
+
+/**
+ * Questions that many ask at once: whoever asks while one is under way shares the next, as the one under way may have been
+ * answered before what the asker must see.
+ */
+class Checks {
+  private running: Promise<Versions> | undefined
+  private waiting: Promise<Versions> | undefined
+
+  constructor(private readonly ask: () => Promise<Versions>) {}
+
+  next(): Promise<Versions> {
+    if (!this.running) return this.run()
+    this.waiting ??= this.running.then(
+      () => this.run(),
+      () => this.run(),
+    )
+    return this.waiting
+  }
+
+  private run(): Promise<Versions> {
+    this.waiting = undefined
+    const running = this.ask()
+    this.running = running
+    const end = () => {
+      if (this.running === running) this.running = undefined
+    }
+    running.then(end, end)
+    return running
+  }
+}

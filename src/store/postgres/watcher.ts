@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { StoreLog, Versions } from '../store.js'
+import type { Address } from './address.js'
+import { type Client, connect, toStoreError } from './driver.js'
+import { CHANNEL_PREFIX, notPrimary } from './server.js'
+
+/** A line that is silent may be dead: it is asked so often, and given so long to answer. */
+const HEARTBEAT_MILLISECONDS = 1_000
+const FIRST_RETRY_MILLISECONDS = 50
+const MAX_RETRY_MILLISECONDS = 2_000
+
+const SELECT_VERSIONS =
+  'select version_donnees as donnees, version_comptes as comptes, pg_is_in_recovery() as "isReplica" from etat'
+
+/**
+ * Hears from the primary which versions its commits made. While it hears, what it knows is new to some milliseconds; when
+ * the line is lost it knows nothing, until it listens again and has caught up.
+ */
+export class Watcher {
+  /** The versions as last heard; undefined while the line is lost. */
+  heard: Versions | undefined
+  private client: Client | undefined
+  private isClosed = false
+  private beat: NodeJS.Timeout | undefined
+
+  constructor(
+    private readonly address: Address,
+    private readonly log: StoreLog,
+  ) {}
+
+  /** Listens, or throws `StoreError`. */
+  async start(): Promise<void> {
+    const client = await connect(this.address, {
+      connectMilliseconds: HEARTBEAT_MILLISECONDS * 2,
+      statementMilliseconds: 0,
+    })
+    try {
+      const { rows } = await client.query<{ schema: string }>('select current_schema() as schema')
+      await client.query(`listen ${client.escapeIdentifier(CHANNEL_PREFIX + rows[0]?.schema)}`)
+      client.on('notification', ({ payload }) => this.hear(payload))
+      client.once('end', () => this.lose(client, 'the connection ended'))
+      this.heard = await this.ask(client)
+      this.client = client
+      this.beat = setTimeout(() => this.check(client), HEARTBEAT_MILLISECONDS)
+    } catch (error) {
+      await client.end().catch(() => undefined)
+      throw toStoreError(this.address, error)
+    }
+    if (this.isClosed) await this.close()
+  }
+
+  /** Takes note of versions that an answer showed, or a commit of our own made: nothing older is shown from then on. */
+  note({ donnees, comptes }: Versions): void {
+    if (!this.heard || (this.heard.donnees >= donnees && this.heard.comptes >= comptes)) return
+    this.heard = {
+      donnees: Math.max(this.heard.donnees, donnees),
+      comptes: Math.max(this.heard.comptes, comptes),
+    }
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    clearTimeout(this.beat)
+    const { client } = this
+    this.client = undefined
+    this.heard = undefined
+    await client?.end().catch(() => undefined)
+  }
+
+  private hear(payload = ''): void {
+    const [donnees, comptes] = payload.split(' ').map(Number)
+    if (Number.isSafeInteger(donnees) && Number.isSafeInteger(comptes)) {
+      this.note({ donnees: donnees as number, comptes: comptes as number })
+    }
+  }
+
+  private async ask(client: Client): Promise<Versions> {
+    const query = { text: SELECT_VERSIONS, query_timeout: HEARTBEAT_MILLISECONDS }
+    const { rows } = await client.query<Versions & { isReplica: boolean }>(query)
+    const [found] = rows
+    if (!found || found.isReplica) throw notPrimary(this.address)
+    return { donnees: found.donnees, comptes: found.comptes }
+  }
+
+  private async check(client: Client): Promise<void> {
+    try {
+      this.note(await this.ask(client))
+      if (this.client === client) this.beat = setTimeout(() => this.check(client), HEARTBEAT_MILLISECONDS)
+    } catch (error) {
+      this.lose(client, (error as Error).message)
+    }
+  }
+
+  /** From now on nothing is known; each request asks for itself until the line is back. */
+  private lose(client: Client, reason: string): void {
+    if (this.client !== client) return
+    this.client = undefined
+    this.heard = undefined
+    clearTimeout(this.beat)
+    client.end().catch(() => undefined)
+    this.log.warn(
+      `${this.address.shown}: changes are not heard any more (${reason}); every request asks for the version`,
+    )
+    void this.retry()
+  }
+
+  private async retry(): Promise<void> {
+    let pause = FIRST_RETRY_MILLISECONDS
+    while (!this.isClosed) {
+      await sleep(pause, undefined, { ref: false })
+      pause = Math.min(pause * 2, MAX_RETRY_MILLISECONDS)
+      const isBack = await this.start().then(
+        () => true,
+        () => false,
+      )
+      if (!isBack) continue
+      this.log.info(`${this.address.shown}: changes are heard again`)
+      return
+    }
+  }
+}

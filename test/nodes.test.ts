@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { listCles, revokeCle, setDisabled } from '../src/auth/queries.js'
+import { nowSeconds } from '../src/instant.js'
+import { portail } from './fixtures.js'
+import { ACCOUNT, addKey, importInto, makeStore } from './harness.js'
+import { fill, type Node, startNode, until } from './nodes.js'
+import { createDatabase, dropDatabase, runSql } from './servers/postgres.js'
+
+const postgresUrl = inject('postgresUrl')
+const TRIES = 200
+
+describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
+  let database: string
+  let one: Node
+  let other: Node
+  let key: string
+
+  beforeAll(async () => {
+    database = await createDatabase(postgresUrl as string)
+    one = await startNode(database)
+    other = await startNode(database)
+    key = await fill(one.store, portail)
+    await until(async () => (await other.get('/rubriques', key)).status === 200)
+  })
+
+  afterAll(async () => {
+    await one.close()
+    await other.close()
+    await dropDatabase(database)
+  })
+
+  const revoke = async (node: Node, revoked: string) => {
+    const [cle] = await node.store.read(async (db) => {
+      const all = await listCles(db, nowSeconds())
+      return all.filter(({ prefixe }) => revoked.startsWith(prefixe))
+    })
+    await node.store.write({ comptes: true }, (db) => revokeCle(db, cle!.id_cle, nowSeconds()))
+  }
+
+  test('a key revoked on one is refused by the other within 50 ms, 99 times of 100', async () => {
+    const milliseconds: number[] = []
+    for (let i = 0; i < TRIES; i++) {
+      const doomed = await addKey(one.store, ACCOUNT.login)
+      expect((await other.get('/rubriques', doomed)).status).toBe(200)
+      await revoke(one, doomed)
+      milliseconds.push(await until(async () => (await other.get('/rubriques', doomed)).status === 401, 2_000))
+    }
+    milliseconds.sort((a, b) => a - b)
+    const at = (part: number) => milliseconds[Math.ceil(TRIES * part) - 1] as number
+    console.info(
+      `revocation on another node, ${TRIES} tries: p50 ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms, max ${at(1).toFixed(1)} ms`,
+    )
+    expect(at(0.99)).toBeLessThan(50)
+  }, 60_000)
+
+  test('a key revoked, an account disabled and a change of data are obeyed by the very next request of their own node', async () => {
+    for (let i = 0; i < 20; i++) {
+      const doomed = await addKey(one.store, ACCOUNT.login)
+      expect((await one.get('/rubriques', doomed)).status).toBe(200)
+      await revoke(one, doomed)
+      expect((await one.get('/rubriques', doomed)).status).toBe(401)
+      await importInto(one.store, [{ type: 'rubrique', id_rubrique: 1, nom: `câbles ${i}` }])
+      expect((await one.get('/rubriques', key)).text).toContain(`cbles ${i}`.replace('c', 'c\\u00e2'))
+    }
+  })
+
+  test('an import through one is what the other answers, with another ETag, within a moment', async () => {
+    for (let i = 0; i < 20; i++) {
+      const before = await other.get('/challenges', key)
+      await importInto(one.store, [{ type: 'challenge', id_challenge: 4, id_rubrique: 2, titre: `Nu ${i}`, score: 0 }])
+      await until(async () => (await other.get('/challenges', key)).text.includes(`Nu ${i}"`), 1_000)
+      const after = await other.get('/challenges', key)
+      expect(after.headers.get('etag')).not.toBe(before.headers.get('etag'))
+      expect(after.text).toBe((await one.get('/challenges', key)).text)
+    }
+  })
+
+  test('a disabled account is refused by the other node', async () => {
+    const compte = async (isDisabled: boolean) =>
+      one.store.write({ comptes: true }, async (db) => {
+        const row = await db.get(db.q.selectFrom('comptes').selectAll().where('login', '=', ACCOUNT.login))
+        await setDisabled(db, row!.id_compte, isDisabled)
+      })
+    await compte(true)
+    await until(async () => (await other.get('/rubriques', key)).status === 401, 1_000)
+    await compte(false)
+    await until(async () => (await other.get('/rubriques', key)).status === 200, 1_000)
+  })
+
+  test('a node whose line to the database is cut asks with each request, misses nothing, and hears again by itself', async () => {
+    const doomed = await addKey(one.store, ACCOUNT.login)
+    expect((await other.get('/rubriques', doomed)).status).toBe(200)
+    const heard = () => other.said.filter((line) => line.includes('heard again')).length
+    const before = heard()
+    // The line of each node is the connection that listens; both are cut, again and again, while changes go on.
+    const cutting = setInterval(() => cutLines(database).catch(() => undefined), 20)
+    try {
+      for (let i = 0; i < 10; i++) {
+        await importInto(one.store, [{ type: 'rubrique', id_rubrique: 2, nom: `Stégano ${i}` }])
+        await cutLines(database)
+        await until(() => other.said.some((line) => line.includes('not heard')), 2_000)
+        await until(async () => (await other.get('/rubriques', key)).text.includes(`gano ${i}"`), 1_000)
+      }
+      await revoke(one, doomed)
+      await until(async () => (await other.get('/rubriques', doomed)).status === 401, 1_000)
+    } finally {
+      clearInterval(cutting)
+    }
+    await until(() => heard() > before, 5_000)
+    await importInto(one.store, [{ type: 'rubrique', id_rubrique: 2, nom: 'Stéganographie' }])
+    await until(async () => (await other.get('/rubriques', key)).text.includes('ganographie'), 1_000)
+  })
+})
+
+/** Ends the connections that listen. */
+async function cutLines(database: string): Promise<void> {
+  await runSql(
+    database,
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'select version_donnees%' and pid <> pg_backend_pid() and state = 'idle'`,
+  )
+}
+
+test('processes on one SQLite file see a change of another with the very next request', async () => {
+  const made = await makeStore('sqlite')
+  const nodes = [await startNode(made.url), await startNode(made.url)]
+  const key = await fill(made.store, portail)
+  for (let i = 0; i < 50; i++) {
+    await importInto(made.store, [{ type: 'rubrique', id_rubrique: 7, nom: `Vide ${i}` }])
+    for (const node of nodes) expect((await node.get('/rubriques', key)).text).toContain(`Vide ${i}"`)
+  }
+  for (const node of nodes) await node.close()
+  await made.close()
+})

@@ -1,0 +1,63 @@
+import { pino } from 'pino'
+import { openStore } from '../src/store/open.js'
+import type { Store } from '../src/store/store.js'
+import { ACCOUNT, addAccount, addKey, type DumpLine, importInto, serveStore, type TestServer } from './harness.js'
+
+/** One node of a portal that others serve too. */
+export interface Node extends Pick<TestServer, 'app' | 'url' | 'metrics'> {
+  store: Store
+  /** What the node and its store logged. */
+  said: string[]
+  /** A request with a key; it ends with the whole answer read. */
+  get(path: string, key: string): Promise<Answer>
+  close(): Promise<void>
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  text: string
+}
+
+export interface NodeOptions {
+  replicas?: string[]
+  connections?: number
+  timeoutSeconds?: number
+}
+
+/** Serves a database beside whoever serves it already. */
+export async function startNode(database: string, options: NodeOptions = {}): Promise<Node> {
+  const said: string[] = []
+  const log = pino({ base: null }, { write: (line: string) => said.push(line) })
+  const { replicas, connections = 10, timeoutSeconds = 5 } = options
+  const store = await openStore(database, { create: true, serving: { log, replicas, connections, timeoutSeconds } })
+  const { app, url, metrics } = await serveStore(store, { logLevel: 'silent' })
+  return {
+    ...{ app, url, metrics, store, said },
+    async get(path, key) {
+      const response = await fetch(url + path, { headers: { cookie: `api_key=${key}` } })
+      return { status: response.status, headers: response.headers, text: await response.text() }
+    },
+    async close() {
+      await app.close()
+      await store.close()
+    },
+  }
+}
+
+/** Fills the portal of a store and gives a key of ACCOUNT. */
+export async function fill(store: Store, dump: Iterable<DumpLine>): Promise<string> {
+  await importInto(store, dump)
+  await addAccount(store, ACCOUNT)
+  return addKey(store, ACCOUNT.login)
+}
+
+/** Tries again and again until it holds, and says how many milliseconds that took. */
+export async function until(holds: () => boolean | Promise<boolean>, maxMilliseconds = 10_000): Promise<number> {
+  const start = performance.now()
+  while (!(await holds())) {
+    if (performance.now() - start > maxMilliseconds) throw new Error(`does not hold after ${maxMilliseconds} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  return performance.now() - start
+}

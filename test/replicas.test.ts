@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findCompte, setDisabled } from '../src/auth/queries.js'
+import { portail } from './fixtures.js'
+import { ACCOUNT, addKey, importInto } from './harness.js'
+import { fill, type Node, type NodeOptions, startNode, until } from './nodes.js'
+import { createDatabase, findBinaries, type PostgresServer, startPrimary, startReplica } from './servers/postgres.js'
+
+const READS = ['/rubriques', '/challenges', '/challenges/3', '/classement?limite=3', '/auteurs/2', '/auteurs?nom=lodie']
+
+describe.skipIf(!findBinaries())('reads from replicas', () => {
+  let primary: PostgresServer
+  let replica: PostgresServer
+  let database: string
+  let replicaUrl: string
+  let key: string
+  const nodes: Node[] = []
+
+  const start = async (options: NodeOptions = {}) => {
+    const node = await startNode(database, { replicas: [replicaUrl], ...options })
+    nodes.push(node)
+    return node
+  }
+  const name = async (i: number | string) =>
+    importInto(nodes[0]!.store, [{ type: 'rubrique', id_rubrique: 1, nom: `Reseau ${i}` }])
+  const replay = (verb: 'pause' | 'resume') => replica.sql(`select pg_wal_replay_${verb}()`)
+  const caughtUp = () =>
+    until(async () => {
+      const [at] = await primary.sql<{ lsn: string }>('select pg_current_wal_lsn() as lsn')
+      const [seen] = await replica.sql<{ ok: boolean }>(`select pg_last_wal_replay_lsn() >= '${at!.lsn}'::pg_lsn as ok`)
+      return seen!.ok
+    })
+
+  beforeAll(async () => {
+    primary = await startPrimary()
+    database = await createDatabase(primary)
+    replica = await startReplica(primary)
+    replicaUrl = replica.url(new URL(database).pathname.slice(1))
+    const first = await startNode(database)
+    nodes.push(first)
+    key = await fill(first.store, portail)
+    await caughtUp()
+  })
+
+  afterAll(async () => {
+    for (const node of nodes) await node.close()
+    await replica.destroy()
+    await primary.destroy()
+  })
+
+  test('answer the same bytes as the primary, and the primary is spared them', async () => {
+    const [alone, node] = [nodes[0]!, await start()]
+    await node.get('/rubriques', key)
+    const before = node.store.state().reads
+    const reads = Array.from({ length: 20 }, (_, i) =>
+      READS.map((path) => `${path}${path.includes('?') ? '&' : '?'}x=${i}`),
+    ).flat()
+    for (const path of reads) {
+      // Each name of an unknown parameter makes another address, which no cache holds.
+      const [own, same] = [await node.get(path, key), await alone.get(path, key)]
+      expect([path, own.status, own.text]).toEqual([path, same.status, same.text])
+      expect(own.headers.get('etag')).toBe(same.headers.get('etag'))
+    }
+    const after = node.store.state().reads
+    expect({ primary: after.primary - before.primary, replica: after.replica - before.replica }).toEqual({
+      primary: 0,
+      replica: reads.length,
+    })
+  })
+
+  test('that lag show nothing older: the very next request after a change has it, and the replica comes back', async () => {
+    const node = await start()
+    await replay('pause')
+    try {
+      for (let i = 0; i < 5; i++) {
+        await importInto(node.store, [{ type: 'rubrique', id_rubrique: 1, nom: `En retard ${i}` }])
+        expect((await node.get('/rubriques', key)).text).toContain(`En retard ${i}`)
+        expect((await node.get(`/challenges?x=${i}`, key)).text).toContain(`En retard ${i}`)
+      }
+    } finally {
+      await replay('resume')
+    }
+    await caughtUp()
+    await until(() => node.store.state().replicas.usable === 1)
+    const before = node.store.state().reads.replica
+    for (let i = 0; i < 20; i++) expect((await node.get(`/rubriques?y=${i}`, key)).text).toContain('En retard 4')
+    expect(node.store.state().reads.replica - before).toBe(20)
+  })
+
+  test('never mix two versions in one answer, nor go back, while changes go on', async () => {
+    const node = await start()
+    let isWriting = true
+    const writing = (async () => {
+      for (let i = 0; isWriting; i++) await name(i)
+    })()
+    let last = -1
+    const end = Date.now() + 2_000
+    let answers = 0
+    while (Date.now() < end) {
+      const { status, text } = await node.get('/challenges', key)
+      expect(status).toBe(200)
+      const seen = new Set([...text.matchAll(/Reseau (\d+)/g)].map(([, i]) => Number(i)))
+      expect(seen.size).toBeLessThanOrEqual(1)
+      for (const i of seen) {
+        expect(i).toBeGreaterThanOrEqual(last)
+        last = i
+      }
+      answers++
+    }
+    isWriting = false
+    await writing
+    expect(last).toBeGreaterThan(5)
+    expect(answers).toBeGreaterThan(50)
+  })
+
+  test('fall back to the primary when the replica is killed, at once and for every request, and return to it', async () => {
+    const node = await start()
+    let isReading = true
+    const statuses: Record<number, number> = {}
+    let slowest = 0
+    const reader = async (own: number) => {
+      for (let i = 0; isReading; i++) {
+        const began = performance.now()
+        const { status } = await node.get(`/classement?limite=${1 + (i % 50)}&x=${own}.${i}`, key)
+        slowest = Math.max(slowest, performance.now() - began)
+        statuses[status] = (statuses[status] ?? 0) + 1
+      }
+    }
+    const readers = Array.from({ length: 8 }, (_, own) => reader(own))
+    await wait(500)
+    await replica.stop('immediate')
+    await wait(1_000)
+    await replica.start()
+    await until(() => node.said.some((line) => line.includes('reads go to this replica again')))
+    await wait(300)
+    isReading = false
+    await Promise.all(readers)
+    console.info(`replica killed under load: ${JSON.stringify(statuses)}, slowest answer ${slowest.toFixed(0)} ms`)
+    expect(Object.keys(statuses)).toEqual(['200'])
+    expect(node.said.filter((line) => line.includes('reads go to the primary meanwhile'))).toHaveLength(1)
+  }, 30_000)
+
+  test('that hang are given a second at most, once', async () => {
+    const node = await start()
+    await node.get('/rubriques?h=0', key)
+    replica.pause()
+    try {
+      const began = performance.now()
+      expect((await node.get('/rubriques?h=1', key)).status).toBe(200)
+      expect(performance.now() - began).toBeLessThan(2_000)
+      for (let i = 2; i < 10; i++) expect((await node.get(`/rubriques?h=${i}`, key)).status).toBe(200)
+      expect(performance.now() - began).toBeLessThan(3_000)
+    } finally {
+      replica.resume()
+    }
+    await until(() => node.said.some((line) => line.includes('reads go to this replica again')))
+  })
+
+  test('a node starts and serves while its replica is away', async () => {
+    await replica.stop('fast')
+    const node = await start()
+    expect((await node.get('/rubriques', key)).status).toBe(200)
+    await replica.start()
+  })
+
+  test('credentials come from the primary: one made or ended a moment ago is obeyed, however far the replica lags', async () => {
+    const node = await start()
+    await replay('pause')
+    try {
+      const made = await addKey(node.store, ACCOUNT.login)
+      expect((await node.get('/rubriques', made)).status).toBe(200)
+      await node.store.write({ comptes: true }, async (db) => {
+        const compte = await findCompte(db, ACCOUNT.login)
+        await setDisabled(db, compte!.id_compte, true)
+      })
+      expect((await node.get('/rubriques', made)).status).toBe(401)
+    } finally {
+      await replay('resume')
+    }
+  })
+})
+
+const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
