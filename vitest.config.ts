@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/build.ts', 'test/servers/global.ts'],
+    // Most of the time is spent waiting for servers and processes, so one file more at once than there are cores to spare.
+    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     coverage: {

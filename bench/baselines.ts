@@ -1,6 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
-import { handWritten, KEEP_ALIVE_MILLISECONDS } from './handwritten.js'
+import { KEEP_ALIVE_MILLISECONDS } from './handwritten.js'
+import { handWrittenOnPostgres } from './handwritten-postgres.js'
+import { handWrittenOnSqlite } from './handwritten-sqlite.js'
 
 /** An answer as a server wrote it, without what node adds by itself. */
 export interface CapturedAnswer {
@@ -27,22 +29,27 @@ function rawServer(): TcpServer {
   })
 }
 
-/** Run as a process of its own: the first argument says which server, a message with its port says that it listens. */
-function main([kind, database = '']: string[]): void {
+/** The servers of this file, and those written by hand, one for each engine. */
+export type Baseline = 'bare' | 'raw' | 'sqlite' | 'postgres'
+
+/** Run as a process of its own: the argument says which server, a message with its port says that it listens. */
+function main(kind: Baseline, database = ''): void {
   let answer: CapturedAnswer = { status: 503, headers: [], body: Buffer.alloc(0) }
   process.on('disconnect', () => process.exit())
   process.on('message', ({ status, headers, body }: Omit<CapturedAnswer, 'body'> & { body: string }) => {
     answer = { status, headers, body: Buffer.from(body, 'base64') }
     process.send?.({ ready: true })
   })
-  const servers: Record<string, () => Server | TcpServer> = {
+  const servers: Record<Baseline, () => Server | TcpServer> = {
     bare: () => bareServer(() => answer),
     raw: rawServer,
-    'hand-written': () => handWritten(database),
+    sqlite: () => handWrittenOnSqlite(database),
+    postgres: () => handWrittenOnPostgres(database),
   }
-  const server = servers[kind ?? '']?.()
-  if (!server) throw new Error(`there is no baseline ${kind}`)
+  const server = servers[kind]()
   server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
 }
 
-if (process.send && process.argv[1] === import.meta.filename) main(process.argv.slice(2))
+if (process.send && process.argv[1] === import.meta.filename) {
+  main(process.argv[2] as Baseline, process.env.BASELINE_DATABASE)
+}

@@ -1,7 +1,9 @@
 import { type ChildProcess, fork, type StdioOptions, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
-import type { CapturedAnswer } from './baselines.js'
+import { performance } from 'node:perf_hooks'
+import type { Baseline, CapturedAnswer } from './baselines.js'
 import type { Job, LoadResult } from './load.js'
+import { peakBytes } from './memory.js'
 
 /** A process of the bench that listens, or that waits for jobs. */
 export interface Started {
@@ -9,18 +11,23 @@ export interface Started {
   child: ChildProcess
 }
 
+/** Variables of a process besides those of the bench. */
+export type Variables = Record<string, string>
+
 const START_MILLISECONDS = 30_000
 const STOP_MILLISECONDS = 3_000
 const LOAD_GRACE_MILLISECONDS = 10_000
+const PEAK_MILLISECONDS = 20
 
 const children = new Set<ChildProcess>()
 
 /** Whatever way the bench ends, nothing that it started outlives it. */
 export function killAllOnExit(): void {
-  process.on('exit', () => {
-    for (const child of children) child.kill('SIGKILL')
-  })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
+  process.on('exit', killAll)
+}
+
+export function killAll(): void {
+  for (const child of children) child.kill('SIGKILL')
 }
 
 /** Asks a process to stop, then makes it. */
@@ -34,8 +41,9 @@ export async function stop({ child }: Pick<Started, 'child'>): Promise<void> {
 }
 
 /** Starts a server that is not of the bench and waits until it answers. */
-export async function startServer(args: string[], port: number, probe: string): Promise<Started> {
-  const child = keep(spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] }))
+export async function startServer(args: string[], env: Variables, port: number, probe: string): Promise<Started> {
+  const options = { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] satisfies StdioOptions }
+  const child = keep(spawn(process.execPath, args, options))
   const deadline = Date.now() + START_MILLISECONDS
   for (;;) {
     if (child.exitCode !== null) throw new Error(`${args.join(' ')} ended with ${child.exitCode}`)
@@ -49,9 +57,9 @@ export async function startServer(args: string[], port: number, probe: string): 
   }
 }
 
-/** Starts one of the servers of `baselines.ts`. */
-export async function startBaseline(kind: 'bare' | 'raw' | 'hand-written', database = ''): Promise<Started> {
-  const child = keep(fork(moduleFile('baselines'), [kind, database]))
+/** Starts one of the servers of `baselines.ts`; its database may hold a password, which arguments would show. */
+export async function startBaseline(kind: Baseline, database = ''): Promise<Started> {
+  const child = keep(fork(moduleFile('baselines'), [kind], { env: { ...process.env, BASELINE_DATABASE: database } }))
   const { port } = await ask<{ port: number }>(child, undefined, START_MILLISECONDS)
   return { port, child }
 }
@@ -72,27 +80,51 @@ export async function runJob({ child }: { child: ChildProcess }, job: Job): Prom
   return answer.result
 }
 
-/** Runs a program to its end and returns what it wrote; `input` is its standard input. */
-export function runToEnd(
-  args: string[],
-  seconds: number,
-  input = '',
-  stdout: 'pipe' | number = 'pipe',
-): Promise<string> {
-  const stdio: StdioOptions = ['pipe', stdout, 'pipe']
-  const child = keep(spawn(process.execPath, args, { stdio, timeout: seconds * 1000, killSignal: 'SIGKILL' }))
-  let written = ''
+/** What a program wrote to its end, how long it took and the most memory that it held. */
+export interface Ended {
+  output: string
+  seconds: number
+  peakBytes: number | undefined
+}
+
+export interface RunOptions {
+  env: Variables
+  /** Its standard input. */
+  input?: string
+  stdout?: 'pipe' | number
+}
+
+/** Runs a program to its end, within a time. */
+export function runToEnd(args: string[], seconds: number, { env, input = '', stdout }: RunOptions): Promise<Ended> {
+  const start = performance.now()
+  const stdio: StdioOptions = ['pipe', stdout ?? 'pipe', 'pipe']
+  const limits = { timeout: seconds * 1000, killSignal: 'SIGKILL' } as const
+  const child = keep(spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio, ...limits }))
+  let output = ''
   let complaints = ''
-  child.stdout?.on('data', (chunk) => (written += chunk))
+  child.stdout?.on('data', (chunk) => (output += chunk))
   child.stderr?.on('data', (chunk) => (complaints += chunk))
   child.stdin?.end(input)
+  const peak = watchPeak(child)
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code) => {
-      if (code === 0) resolve(written)
+      if (code === 0) resolve({ output, seconds: (performance.now() - start) / 1000, peakBytes: peak() })
       else reject(new Error(`${args.join(' ')} ended with ${code ?? `no end in ${seconds} s`}\n${complaints}`))
     })
   })
+}
+
+/** The system forgets the peak of a process with the process, so it is asked for again and again until then. */
+function watchPeak(child: ChildProcess): () => number | undefined {
+  let peak: number | undefined
+  const look = () => {
+    peak = (child.pid && peakBytes(child.pid)) || peak
+  }
+  const timer = setInterval(look, PEAK_MILLISECONDS)
+  child.once('exit', () => clearInterval(timer))
+  child.once('error', () => clearInterval(timer))
+  return () => peak
 }
 
 /** A loopback port that nobody listened on a moment ago. */

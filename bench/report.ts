@@ -1,12 +1,15 @@
 import { cpus } from 'node:os'
 import type { Comparison, Measured } from './compare.js'
-import type { Portal } from './portal.js'
+import type { PortalFacts } from './portal.js'
 
 /** One portal, measured. */
 export interface PortalReport {
   engine: string
   authors: number
-  portal: Pick<Portal, 'lines' | 'importLinesPerSecond' | 'exportLinesPerSecond'>
+  workers: number
+  portal: PortalFacts
+  /** What the processes that serve hold in memory at the end, where the system tells it. */
+  servingBytes: number | undefined
   comparisons: Comparison[]
 }
 
@@ -36,16 +39,32 @@ export function toMarkdown({ machine, date, command, ceiling, portals }: Report)
   ].join('\n')
 }
 
-function portalLines({ engine, authors, portal, comparisons }: PortalReport): string[] {
-  const rows = comparisons.map(comparisonCells)
+function portalLines(report: PortalReport): string[] {
+  const { engine, authors, workers, portal } = report
+  const rows = report.comparisons.map(comparisonCells)
   return [
-    `## ${count(authors)} authors, ${engine}`,
+    `## ${count(authors)} authors, ${engine}${workers > 1 ? `, ${workers} workers` : ''}`,
     '',
     ...(rows.length > 0 ? [...table([HEAD, ...rows]), ''] : []),
     `Import ${count(portal.importLinesPerSecond)} lines/s, export ${count(portal.exportLinesPerSecond)} lines/s ` +
       `(${count(portal.lines)} lines, start of the process included).`,
+    footprint(report),
     '',
   ]
+}
+
+/** What the portal takes; what the system does not tell is left out. */
+function footprint({ portal, servingBytes }: PortalReport): string {
+  const parts = [
+    `Disk ${megabytes(portal.diskBytes)}`,
+    ...(portal.importPeakBytes ? [`import peak ${megabytes(portal.importPeakBytes)}`] : []),
+    ...(servingBytes ? [`serving ${megabytes(servingBytes)} resident`] : []),
+  ]
+  return `${parts.join(', ')}.`
+}
+
+function megabytes(bytes: number): string {
+  return `${count(bytes / 1e6)} MB`
 }
 
 const HEAD = [

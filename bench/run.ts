@@ -2,16 +2,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Comparison, compare, measureCeiling, type Pace } from './compare.js'
+import { type Arena, type Comparison, compare, measureCeiling, type Pace } from './compare.js'
+import { Databases, ENGINES, type Engine } from './databases.js'
 import { KINDS, type Kind } from './kinds.js'
-import { ENGINES, type Engine, makePortal, servePortal } from './portal.js'
-import { killAllOnExit, type Started, startBaseline, startLoad, stop } from './processes.js'
+import { residentBytes } from './memory.js'
+import { makePortal, type Portal, servePortal } from './portal.js'
+import { killAll, killAllOnExit, type Started, startBaseline, startLoad, stop } from './processes.js'
 import { machineName, type PortalReport, type Report, toMarkdown } from './report.js'
 
 const USAGE = `npm run bench -- [options]
   --quick            fewer and shorter rounds: for the shape of the table, not for its numbers
   --authors <list>   sizes of the portal, comma-separated (10000)
-  --engine <list>    engines of the store, comma-separated (${ENGINES.join(',')})
+  --engine <list>    engines of the store, comma-separated: ${ENGINES.join(', ')} (sqlite)
+  --workers <n>      processes that Palmarès serves with (1)
   --only <list>      kinds, comma-separated: ${KINDS.map(({ name }) => name).join(', ')}
   --json <file>      write all that was measured as JSON
   --write            write the table into bench/RESULTS.md`
@@ -23,12 +26,13 @@ const BULK_LINES_PER_SECOND = 5_000
 const LINES_PER_AUTHOR = 8
 /** Past this a run has hung, whatever it waits for; what it takes besides the bulk work does not follow the size. */
 const RUN_SECONDS = 1_200
-const RESULTS = new URL('../bench/RESULTS.md', import.meta.url)
+const RESULTS = new URL('../../bench/RESULTS.md', import.meta.url)
 
 interface Options {
   quick: boolean
   authors: number[]
   engines: Engine[]
+  workers: number
   kinds: Kind[]
   json: string | undefined
   write: boolean
@@ -40,14 +44,25 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'palmares-bench-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   const bulk = options.authors.reduce((sum, authors) => sum + 2 * bulkSeconds(authors), 0) * options.engines.length
-  setTimeout(() => fail(`no end after ${RUN_SECONDS + bulk} s`), (RUN_SECONDS + bulk) * 1000).unref()
-
-  const report = await measure(options, folder)
+  const databases = new Databases(folder)
+  const interrupted = interruption(RUN_SECONDS + bulk)
+  const report = await Promise.race([measure(options, folder, databases), interrupted]).finally(() => {
+    killAll()
+    return databases.end()
+  })
   const text = toMarkdown(report)
   console.log(text)
   if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
   if (options.write) writeFileSync(RESULTS, `${RESULTS_HEAD}${text}`)
   process.exit()
+}
+
+/** Ends a run that hangs or that is interrupted, so that its databases can be dropped. */
+function interruption(seconds: number): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    setTimeout(() => reject(new Error(`no end after ${seconds} s`)), seconds * 1000).unref()
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Error(signal)))
+  })
 }
 
 const RESULTS_HEAD = `# Results
@@ -56,7 +71,8 @@ Written by \`npm run bench -- --write\`; [README.md](README.md) says what is mea
 
 `
 
-async function measure(options: Options, folder: string): Promise<Report> {
+async function measure(options: Options, folder: string, databases: Databases): Promise<Report> {
+  await databases.check(options.engines)
   const pace = options.quick ? QUICK : FULL
   const load = startLoad()
   const raw = await startBaseline('raw')
@@ -65,30 +81,39 @@ async function measure(options: Options, folder: string): Promise<Report> {
   const portals: PortalReport[] = []
   for (const engine of options.engines) {
     for (const authors of options.authors) {
+      const database = await databases.make(engine, String(authors))
       say(`${authors} authors, ${engine}: filling a store`)
-      const portal = await makePortal(folder, engine, authors, bulkSeconds(authors))
-      const servers = {
-        palmares: await servePortal(portal),
-        bare: await startBaseline('bare'),
-        handWritten: await startBaseline('hand-written', portal.file),
-      }
-      const arena = { ...servers, load, authors, key: portal.key }
-      const comparisons: Comparison[] = []
-      for (const kind of options.kinds) {
-        const found = await compare(arena, kind, pace)
-        say(`${kind.name}: ${found.ratio.median.toFixed(2)} of ${kind.against}`)
-        comparisons.push(found)
-      }
-      await Promise.all(Object.values(servers).map((server: Started) => stop(server)))
-      portals.push({ engine, authors, portal: withoutKey(portal), comparisons })
+      const portal = await makePortal(folder, database, authors, bulkSeconds(authors))
+      portals.push(await measurePortal(portal, authors, load, pace, options))
+      await database.drop()
     }
   }
   await stop(load)
   return { machine: machineName(), date: new Date().toISOString(), command: commandLine(), ceiling, portals }
 }
 
-function withoutKey({ lines, importLinesPerSecond, exportLinesPerSecond }: PortalReport['portal']) {
-  return { lines, importLinesPerSecond, exportLinesPerSecond }
+async function measurePortal(
+  portal: Portal,
+  authors: number,
+  load: Arena['load'],
+  pace: Pace,
+  { kinds, workers }: Options,
+): Promise<PortalReport> {
+  const { engine, address } = portal.database
+  const servers = {
+    palmares: await servePortal(portal, workers),
+    bare: await startBaseline('bare'),
+    handWritten: await startBaseline(engine, address),
+  }
+  const comparisons: Comparison[] = []
+  for (const kind of kinds) {
+    const found = await compare({ ...servers, load, authors, key: portal.key }, kind, pace)
+    say(`${kind.name}: ${found.ratio.median.toFixed(2)} of ${kind.against}`)
+    comparisons.push(found)
+  }
+  const servingBytes = residentBytes(servers.palmares.child.pid as number)
+  await Promise.all(Object.values(servers).map((server: Started) => stop(server)))
+  return { engine, authors, workers, portal: portal.facts, servingBytes, comparisons }
 }
 
 function bulkSeconds(authors: number): number {
@@ -104,7 +129,8 @@ function readOptions(): Options {
     options: {
       quick: { type: 'boolean', default: false },
       authors: { type: 'string', default: '10000' },
-      engine: { type: 'string', default: ENGINES.join(',') },
+      engine: { type: 'string', default: 'sqlite' },
+      workers: { type: 'string', default: '1' },
       only: { type: 'string' },
       json: { type: 'string' },
       write: { type: 'boolean', default: false },
@@ -118,10 +144,12 @@ function readOptions(): Options {
   const authors = values.authors.split(',').map(Number)
   if (!authors.every((size) => Number.isInteger(size) && size >= 1000)) fail('--authors takes integers from 1000 on')
   const engines = values.engine.split(',').map((name) => known(name, ENGINES, '--engine'))
+  const workers = Number(values.workers)
+  if (!Number.isInteger(workers) || workers < 1) fail('--workers takes an integer from 1 on')
   const names = KINDS.map(({ name }) => name)
   const only = values.only?.split(',').map((name) => known(name, names, '--only'))
   const kinds = KINDS.filter(({ name }) => !only || only.includes(name))
-  return { quick: values.quick, authors, engines, kinds, json: values.json, write: values.write }
+  return { quick: values.quick, authors, engines, workers, kinds, json: values.json, write: values.write }
 }
 
 function known<T extends string>(name: string, list: readonly T[], option: string): T {

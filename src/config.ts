@@ -189,6 +189,12 @@ export const serveSettings = {
 
 /** What `serve` alone has: more processes, more nodes, more servers behind them. */
 export const scaleSettings = {
+  workers: {
+    flags: '--workers <number>',
+    description: 'processes that serve, on one port',
+    default: 1,
+    parse: integer(1, 256),
+  },
   replica: {
     flags: '--replica <url>',
     description: 'a streaming replica of a PostgreSQL --database to read from; repeatable, or comma-separated',
@@ -198,12 +204,6 @@ export const scaleSettings = {
     flags: '--limits <url>',
     description: 'share the limits with other nodes through a Valkey or Redis server, redis://HOST',
     parse: redisUrl,
-  },
-  workers: {
-    flags: '--workers <number>',
-    description: 'processes that serve, on one port',
-    default: 1,
-    parse: integer(1, 256),
   },
   databaseConnections: {
     flags: '--database-connections <number>',

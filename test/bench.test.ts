@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { generateLines } from '../bench/generate.js'
 import { countAnswers, drive, freshPaths, type Job } from '../bench/load.js'
+import { toMarkdown } from '../bench/report.js'
 
 describe('the generator of the bench', () => {
   test('gives the same lines for the same size', () => {
@@ -102,6 +103,26 @@ describe('the load generator of the bench', () => {
     headers: { host: 'palmares.bench' },
     status: 200,
   }
+})
+
+describe('the report of the bench', () => {
+  test('says what a portal takes, as far as the system tells it', () => {
+    const measured = { requestsPerSecond: 1, p50Milliseconds: 1, p99Milliseconds: 1, loadBusy: 0 }
+    const facts = { lines: 1, importLinesPerSecond: 1, exportLinesPerSecond: 1, diskBytes: 512e6 }
+    const silent = {
+      ...{ engine: 'sqlite', authors: 1000, workers: 1, comparisons: [], servingBytes: undefined },
+      portal: { ...facts, importPeakBytes: undefined },
+    }
+    const telling = { ...silent, workers: 2, servingBytes: 150e6, portal: { ...facts, importPeakBytes: 1_800e6 } }
+    const lines = toMarkdown({
+      ...{ machine: '', date: '', command: '', ceiling: measured },
+      portals: [silent, telling],
+    }).split('\n')
+    expect(lines).toContain('## 1,000 authors, sqlite')
+    expect(lines).toContain('Disk 512 MB.')
+    expect(lines).toContain('## 1,000 authors, sqlite, 2 workers')
+    expect(lines).toContain('Disk 512 MB, import peak 1,800 MB, serving 150 MB resident.')
+  })
 })
 
 async function listen(listener: RequestListener): Promise<{ port: number; close(): void }> {

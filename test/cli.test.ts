@@ -8,8 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../src/store/open.js'
-import { type DumpLine, exportFrom, makeFolder } from './harness.js'
+import { type DumpLine, engines, exportFrom, heard, makeFolder, makePlace } from './harness.js'
 import { palmares, type Run, type RunOptions, startPalmares } from './palmares.js'
+import { runSql } from './servers/postgres.js'
 
 /** What `serve` and `demo` share. */
 const SERVE = [
@@ -479,6 +480,95 @@ test('demo shows a key and a password at its first start only; the second keeps 
   expect(await second.stop()).toBe(0)
   expect(existsSync(at('data/demo.db'))).toBe(false)
 }, 60_000)
+
+describe.runIf(engines.includes('postgres'))('on PostgreSQL', () => {
+  let place: Awaited<ReturnType<typeof makePlace>>
+  let database: string[]
+  beforeAll(async () => {
+    place = await makePlace('postgres')
+    database = ['--database', place.url]
+  })
+  afterAll(() => place.remove())
+
+  test('what needs a store says that there is none; migrate makes it, once', async () => {
+    for (const args of [['export'], ['check'], ['keys', 'list']]) {
+      const { status, stdout, stderr } = await run(...args, ...database)
+      expect([status, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(/^error: postgres:\/\/[^\n]*: there is no store here; [^\n]*\n$/)
+      expect(stderr).not.toContain(new URL(place.url).password)
+    }
+    expect(await run('migrate', '--dry-run', ...database)).toEqual(done('would run migration 1 (portal)\n'))
+    expect(await run('migrate', ...database)).toEqual(done('ran migration 1 (portal)\n'))
+    expect(await run('migrate', ...database)).toEqual(done('the schema is up to date\n'))
+  })
+
+  test('a portal moves from SQLite and back with its accounts, byte by byte, and check finds nothing', async () => {
+    const ofSqlite = ['--database', 'sqlite:to-move.db']
+    await run('import', 'portal.ndjson', ...ofSqlite)
+    const key = await makeKey(...ofSqlite)
+    const { stdout } = await run('export', '--with-accounts', ...ofSqlite)
+    expect(stdout).toContain('"type":"compte","login":"alice"')
+    const moved = ['import', '-', '--with-accounts', ...database]
+    expect(await palmares(moved, { cwd: folder, input: stdout })).toMatchObject({ status: 0 })
+    expect((await palmares(moved, { cwd: folder, input: stdout })).stdout).toBe('8 lines read, nothing changed\n')
+    expect(await run('export', '--with-accounts', ...database)).toEqual(done(stdout))
+    expect(await run('check', ...database)).toMatchObject({ status: 0, stdout: expect.stringMatching(/3 auteurs/) })
+    const server = await startPalmares(['serve', '--metrics-port', '0', ...database], { cwd: folder })
+    const response = await fetch(`${server.url}/classement`, { headers: { authorization: `Bearer ${key}` } })
+    expect(((await response.json()) as Ranked[]).map(({ id_auteur }) => id_auteur)).toEqual(['1', '2'])
+    expect(await server.stop()).toBe(0)
+  })
+
+  test('accounts, keys and hidden statuts are made, listed and taken away, and a running server obeys', async () => {
+    const server = await startPalmares(['serve', '--metrics-port', '0', ...database], { cwd: folder })
+    const add = ['accounts', 'add', 'bob', '--id-auteur', '2', '--password-stdin', ...database]
+    expect(await palmares(add, { cwd: folder, input: 'correct horse battery' })).toMatchObject({ status: 0 })
+    const key = (await run('keys', 'create', 'bob', '--quiet', ...database)).stdout.trim()
+    const ask = async () => {
+      await heard('postgres')
+      return fetch(`${server.url}/classement`, { headers: { authorization: `Bearer ${key}` } })
+    }
+    expect(await (await ask()).json()).toHaveLength(2)
+    await run('migrate', '--hidden-statuts', 'visiteur', ...database)
+    expect(((await (await ask()).json()) as Ranked[]).map(({ id_auteur }) => id_auteur)).toEqual(['1', '3'])
+    await run('migrate', '--hidden-statuts', '5poubelle', ...database)
+    const keys = JSON.parse((await run('keys', 'list', '--json', ...database)).stdout) as {
+      id: number
+      login: string
+    }[]
+    const own = keys.find(({ login }) => login === 'bob') as { id: number }
+    expect(await run('keys', 'revoke', String(own.id), ...database)).toMatchObject({ status: 0 })
+    expect((await ask()).status).toBe(401)
+    expect(await run('accounts', 'disable', 'bob', ...database)).toMatchObject({ status: 0 })
+    expect((await run('accounts', 'list', ...database)).stdout).toMatch(/bob/)
+    expect(await server.stop()).toBe(0)
+  })
+
+  test('check finds what was tampered with and what names nothing; --repair derives it anew', async () => {
+    const before = await run('export', ...database)
+    for (const [sql, fault] of [
+      ['update auteurs set score = 1 where id_auteur = 1', /FAULT {2}scores and ranking keys: author 1/],
+      ['update challenges set nb_validations = 9', /FAULT {2}counts .*challenge 1/],
+      ["update noeuds set nb = nb + 1 where arbre = 'classement' and niveau = 2", /FAULT {2}places.*classement/],
+      ['drop index auteurs_recherche', /FAULT {2}search: the index auteurs_recherche/],
+    ] as [string, RegExp][]) {
+      await runSql(place.url, sql)
+      expect(await run('check', ...database)).toMatchObject({ status: 1, stdout: expect.stringMatching(fault) })
+      expect(await run('check', '--repair', ...database)).toMatchObject({ status: 0, stderr: '' })
+    }
+    expect(await run('export', ...database)).toEqual(before)
+    await runSql(place.url, 'delete from challenges_auteurs; delete from challenges')
+    const { status, stdout } = await run('check', ...database)
+    expect([status, stdout]).toEqual([1, expect.stringMatching(/FAULT {2}file, indexes and references: .*validations/)])
+  })
+
+  test('backup says what to do instead', async () => {
+    expect(await run('backup', 'copy-of-postgres', ...database)).toMatchObject({
+      ...{ status: 1, stdout: '', stderr: expect.stringMatching(/^error: [^\n]*pg_dump[^\n]*\n$/) },
+    })
+    expect(existsSync(at('copy-of-postgres'))).toBe(false)
+  })
+})
 
 function run(...args: string[]): Promise<Run> {
   return palmares(args, { cwd: folder })

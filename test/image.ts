@@ -59,18 +59,31 @@ export class Image {
   }
 }
 
-/** Runs the steps of a build in folders that stand for the roots of its stages; gives that of the last one. */
+/**
+ * Runs the steps of a build in folders that stand for the roots of its stages, each as soon as those that it needs are
+ * done; gives the folder of the last one.
+ */
 export async function replay(image: Image, folder: string): Promise<string> {
-  const built: Record<string, Place> = {}
-  let place: Place = { root: '', workdir: '/' }
-  for (const [index, { from, name, steps }] of image.stages.entries()) {
-    place = { root: join(folder, name ?? `stage-${index}`), workdir: built[from]?.workdir ?? '/' }
-    if (built[from]) copy(built[from].root, place.root)
-    else mkdirSync(place.root)
-    for (const step of steps) await take(step, place, built)
-    if (name) built[name] = place
-  }
-  return place.root
+  const built: Record<string, Promise<Place>> = {}
+  const all = image.stages.map((stage, index) => {
+    const done = replayStage(stage, join(folder, stage.name ?? `stage-${index}`), built)
+    if (stage.name) built[stage.name] = done
+    return done
+  })
+  return (await Promise.all(all)).at(-1)!.root
+}
+
+async function replayStage(
+  { from, steps }: Stage,
+  root: string,
+  built: Record<string, Promise<Place>>,
+): Promise<Place> {
+  const base = await built[from]
+  const place: Place = { root, workdir: base?.workdir ?? '/' }
+  if (base) copy(base.root, root)
+  else mkdirSync(root)
+  for (const step of steps) await take(step, place, (await built[step.flags.from ?? ''])?.root)
+  return place
 }
 
 interface Place {
@@ -78,7 +91,8 @@ interface Place {
   workdir: string
 }
 
-async function take({ name, flags, text, words }: Step, place: Place, built: Record<string, Place>): Promise<void> {
+/** Takes one step in a stage; `source` is the root of the stage that it copies from, if it is no file of ours. */
+async function take({ name, flags, text, words }: Step, place: Place, source: string | undefined): Promise<void> {
   const { root, workdir } = place
   if (name === 'WORKDIR') {
     place.workdir = text
@@ -88,11 +102,10 @@ async function take({ name, flags, text, words }: Step, place: Place, built: Rec
     if (status !== 0) throw new Error(`${text}: ${stdout}${stderr}`)
   } else if (name === 'COPY') {
     const target = words.at(-1)!
-    const ignores = flags.from ? () => false : readIgnore(readFileSync(join(ROOT, '.dockerignore'), 'utf8'))
-    for (const source of words.slice(0, -1)) {
-      const to = join(root, target.startsWith('/') ? '' : workdir, target, target.endsWith('/') ? source : '')
-      const from = join(flags.from ? built[flags.from]!.root : ROOT, source)
-      copy(from, to, (path) => !ignores(relative(ROOT, path)))
+    const ignores = source ? () => false : readIgnore(readFileSync(join(ROOT, '.dockerignore'), 'utf8'))
+    for (const word of words.slice(0, -1)) {
+      const to = join(root, target.startsWith('/') ? '' : workdir, target, target.endsWith('/') ? word : '')
+      copy(join(source ?? ROOT, word), to, (path) => !ignores(relative(ROOT, path)))
       if (flags.chmod) chmodSync(to, Number.parseInt(flags.chmod, 8))
       if (flags.chown && isRoot) await execute('chown', ['-R', flags.chown, to])
     }

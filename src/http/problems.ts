@@ -12,7 +12,10 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   const isCutOff = request.raw.errored !== null && request.raw.errored === error
   const problem = isCutOff ? invalidBody(CUT_SHORT) : toProblem(error)
   if (problem.status >= 500) {
-    request.log.error({ request_id: request.id, err: problem.cause ?? error }, problem.code)
+    const cause = problem.cause ?? error
+    // What a store says is for its operator; where in our code it was met says nothing, a thousand times a second.
+    const err = cause instanceof StoreError ? cause.message : cause
+    request.log.error({ request_id: request.id, err }, problem.code)
   }
   sendProblem(problem, request, reply)
 }

@@ -1,0 +1,145 @@
+import { createServer, type Server } from 'node:http'
+import pg, { type PoolClient, type QueryArrayConfig } from 'pg'
+import {
+  type Answer,
+  type AskedAuthor,
+  type AskedPage,
+  AUTHOR_COLUMNS,
+  authorAnswer,
+  KEEP_ALIVE_MILLISECONDS,
+  leafSql,
+  pageAnswer,
+  type Row,
+  readRequest,
+  send,
+  UNKNOWN_DATE,
+} from './handwritten.js'
+
+/** What Palmarès takes without `--database-connections`. */
+const CONNECTIONS = 10
+
+const INT8 = 20
+const NUMERIC = 1700
+const FIRST_KEY = -Number.MAX_SAFE_INTEGER
+
+/**
+ * The same two reads over PostgreSQL: statements that stay prepared, one snapshot a request, and no question waits for
+ * an answer that it does not need.
+ */
+export function handWrittenOnPostgres(url: string): Server {
+  const pool = makePool(url)
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MILLISECONDS }, async (request, response) => {
+    const asked = readRequest(request)
+    if (!asked) return send(response, undefined)
+    const db = await pool.connect()
+    db.query('begin isolation level repeatable read')
+    const answer = await ('id' in asked ? readAuthor(db, asked) : readPage(db, asked))
+    db.release()
+    send(response, answer)
+  })
+  return server.on('close', () => pool.end())
+}
+
+/** Questions go out at once, each in its turn; integers all fit a number. */
+function makePool(url: string): pg.Pool {
+  const parserOf = (oid: number) => (oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid))
+  const questions = { options: PLANS, pipeline: true, types: { getTypeParser: parserOf as never } }
+  return new pg.Pool({ connectionString: url, max: CONNECTIONS, idleTimeoutMillis: 0, ...questions })
+}
+
+/** A prepared statement is planned once. PostgreSQL plans some of these again each time, which takes longer than they do. */
+const PLANS = '-c plan_cache_mode=force_generic_plan'
+
+/** The last question of a request goes out with the end of its transaction, which nobody waits for. */
+function commit(db: PoolClient): void {
+  db.query('commit')
+}
+
+async function readPage(db: PoolClient, asked: AskedPage): Promise<Answer> {
+  const total = value(db, selectTotal)
+  const rows = await select(db, selectPage, asked.debut, asked.limite)
+  const place = rows[0] ? value(db, selectPlace, -Number(rows[0][2])) : 0
+  commit(db)
+  return pageAnswer(asked, await total, rows, await place)
+}
+
+async function readAuthor(db: PoolClient, { id }: AskedAuthor): Promise<Answer | undefined> {
+  const found = Promise.all([
+    select(db, selectAuthor, id),
+    value(db, selectPlaceOfAuthor, id),
+    select(db, selectWritten, id),
+    select(db, selectSolved, id),
+  ])
+  commit(db)
+  const [[row], place, written, solved] = await found
+  return row && authorAnswer(row, place, written, solved)
+}
+
+interface Named {
+  name: string
+  text: string
+}
+
+const selectTotal: Named = {
+  name: 'total',
+  text: "select sum(nb) from noeuds where arbre = 'classement' and niveau = 3",
+}
+
+/** Goes down the counted tree to the leaf of a row, and from there along the index: one question rather than five. */
+const selectPage: Named = {
+  name: 'page',
+  text: `select page.* from (select ${FIRST_KEY} as cle, 0 as id, $1::bigint as rest) f4,
+    ${[3, 2, 1, 0].map(childSql).join(', ')},
+    lateral (select id_auteur, nom, -cle_classement as score from auteurs
+      where (cle_classement, id_auteur) >= (f0.cle, f0.id)
+      order by cle_classement, id_auteur limit $2 offset f0.rest) page`,
+}
+
+/** The node of a level that holds the row `rest`, counted from the node above it. */
+function childSql(level: number): string {
+  const above = `f${level + 1}`
+  return `lateral (select cle, id, rest from (
+      select cle, id, nb, ${above}.rest - sum(nb) over (order by cle, id) + nb as rest
+      from (select cle, id, nb from noeuds where arbre = 'classement' and niveau = ${level}
+        and (cle, id) >= (${above}.cle, ${above}.id) order by cle, id limit 64) child
+    ) counted where rest >= 0 and rest < nb) f${level}`
+}
+
+const selectPlace: Named = { name: 'place', text: placeSql('select $1::bigint as cle') }
+const selectPlaceOfAuthor: Named = {
+  name: 'place-of-author',
+  text: placeSql('select -score as cle from auteurs where id_auteur = $1'),
+}
+
+/** The place of a key of the ranking: what lies before its leaf, from the tree, then the rest, from the index. */
+function placeSql(key: string): string {
+  const { nodes, before } = leafSql('k.cle')
+  return `select ${before} + 1 + (select count(*) from auteurs
+      where (cle_classement, id_auteur) >= (f0.cle, f0.id) and (cle_classement, id_auteur) < (k.cle, 0))
+    from (${key}) k, ${nodes.map((node) => `lateral ${node}`).join(', ')}`
+}
+
+const selectAuthor: Named = { name: 'author', text: `select ${AUTHOR_COLUMNS} from auteurs where id_auteur = $1` }
+
+const selectWritten: Named = {
+  name: 'written',
+  text: `select c.id_challenge, c.url_challenge, c.titre from challenges_auteurs join challenges c using (id_challenge)
+    where id_auteur = $1 order by c.id_challenge`,
+}
+
+const selectSolved: Named = {
+  name: 'solved',
+  text: `select c.id_challenge, c.titre, c.id_rubrique, c.score, date
+    from validations join challenges c using (id_challenge)
+    where id_auteur = $1 order by date = ${UNKNOWN_DATE}, date desc, c.id_challenge`,
+}
+
+async function select(db: PoolClient, statement: Named, ...values: number[]): Promise<Row[]> {
+  const question: QueryArrayConfig = { ...statement, values, rowMode: 'array' }
+  return (await db.query<Row>(question)).rows
+}
+
+async function value(db: PoolClient, statement: Named, ...values: number[]): Promise<number> {
+  const [row] = await select(db, statement, ...values)
+  return Number(row?.[0])
+}
