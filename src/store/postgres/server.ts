@@ -25,7 +25,7 @@ export const ACCOUNTS_LOCK = 1
 export const DATA_LOCK = 2
 export const SCHEMA_LOCK = 3
 
-const SELECT_VERSIONS =
+export const SELECT_VERSIONS =
   'select version_donnees as donnees, version_comptes as comptes, pg_is_in_recovery() as "isReplica" from etat'
 
 /** What a server says of itself with each snapshot. */
@@ -135,7 +135,7 @@ export async function moveVersions(db: Db, change: Change): Promise<Versions> {
     moved
       ? `with moved as (update etat set version_donnees = ${donnees}, version_comptes = ${comptes}
            returning version_donnees as donnees, version_comptes as comptes)
-         select donnees, comptes, pg_notify('${CHANNEL_PREFIX}' || current_schema(), donnees || ' ' || comptes) from moved`
+         select donnees, comptes, pg_notify('${CHANNEL_PREFIX}' || current_schema(), '') from moved`
       : 'select version_donnees as donnees, version_comptes as comptes from etat',
   )
   if (!versions) throw new StoreError('corrupt', 'the table etat has lost its row; restore a backup')
@@ -155,7 +155,7 @@ function next(kind: 'donnees' | 'comptes', isMoved = false): string {
 }
 
 /** The versions that a primary says. Throws `StoreError` where it is none any more. */
-function checked(address: Address, found: Snapshot | undefined): Versions {
+export function checked(address: Address, found: Snapshot | undefined): Versions {
   if (!found) throw new StoreError('corrupt', `${address.shown}: the table etat has lost its row; restore a backup`)
   if (found.isReplica) throw notPrimary(address)
   return { donnees: found.donnees, comptes: found.comptes }

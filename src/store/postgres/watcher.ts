@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StoreLog, Versions } from '../store.js'
 import type { Address } from './address.js'
+import { Checks } from './checks.js'
 import { type Client, connect, toStoreError } from './driver.js'
-import { CHANNEL_PREFIX, notPrimary } from './server.js'
+import { CHANNEL_PREFIX, checked, SELECT_VERSIONS, type Snapshot } from './server.js'
 
 /** A line that is silent may be dead: it is asked so often, and given so long to answer. */
 const HEARTBEAT_MILLISECONDS = 1_000
 const FIRST_RETRY_MILLISECONDS = 50
 const MAX_RETRY_MILLISECONDS = 2_000
-
-const SELECT_VERSIONS =
-  'select version_donnees as donnees, version_comptes as comptes, pg_is_in_recovery() as "isReplica" from etat'
 
 /**
  * Hears from the primary which versions its commits made. While it hears, what it knows is new to some milliseconds; when
@@ -37,11 +35,13 @@ export class Watcher {
     try {
       const { rows } = await client.query<{ schema: string }>('select current_schema() as schema')
       await client.query(`listen ${client.escapeIdentifier(CHANNEL_PREFIX + rows[0]?.schema)}`)
-      client.on('notification', ({ payload }) => this.hear(payload))
+      const checks = new Checks(() => this.ask(client))
+      // Whoever may connect to the database may notify too, so a notification is only a reason to look.
+      client.on('notification', () => void this.check(client, checks))
       client.once('end', () => this.lose(client, 'the connection ended'))
-      this.heard = await this.ask(client)
+      this.heard = await checks.next()
       this.client = client
-      this.beat = setTimeout(() => this.check(client), HEARTBEAT_MILLISECONDS)
+      this.beat = setInterval(() => void this.check(client, checks), HEARTBEAT_MILLISECONDS)
     } catch (error) {
       await client.end().catch(() => undefined)
       throw toStoreError(this.address, error)
@@ -60,32 +60,26 @@ export class Watcher {
 
   async close(): Promise<void> {
     this.isClosed = true
-    clearTimeout(this.beat)
+    clearInterval(this.beat)
     const { client } = this
     this.client = undefined
     this.heard = undefined
     await client?.end().catch(() => undefined)
   }
 
-  private hear(payload = ''): void {
-    const [donnees, comptes] = payload.split(' ').map(Number)
-    if (Number.isSafeInteger(donnees) && Number.isSafeInteger(comptes)) {
-      this.note({ donnees: donnees as number, comptes: comptes as number })
-    }
-  }
-
   private async ask(client: Client): Promise<Versions> {
     const query = { text: SELECT_VERSIONS, query_timeout: HEARTBEAT_MILLISECONDS }
-    const { rows } = await client.query<Versions & { isReplica: boolean }>(query)
-    const [found] = rows
-    if (!found || found.isReplica) throw notPrimary(this.address)
-    return { donnees: found.donnees, comptes: found.comptes }
+    const { rows } = await client.query<Snapshot>(query)
+    return checked(this.address, rows[0])
   }
 
-  private async check(client: Client): Promise<void> {
+  /** What the primary says is the truth, even if it is less than what was noted before a failover. */
+  private async check(client: Client, checks: Checks): Promise<void> {
+    const before = this.heard
     try {
-      this.note(await this.ask(client))
-      if (this.client === client) this.beat = setTimeout(() => this.check(client), HEARTBEAT_MILLISECONDS)
+      const found = await checks.next()
+      if (this.client === client && this.heard === before) this.heard = found
+      else this.note(found)
     } catch (error) {
       this.lose(client, (error as Error).message)
     }
@@ -96,7 +90,7 @@ export class Watcher {
     if (this.client !== client) return
     this.client = undefined
     this.heard = undefined
-    clearTimeout(this.beat)
+    clearInterval(this.beat)
     client.end().catch(() => undefined)
     this.log.warn(
       `${this.address.shown}: changes are not heard any more (${reason}); every request asks for the version`,
