@@ -408,7 +408,7 @@ describe('check', () => {
     tamper('dangling.db', 'pragma foreign_keys = off; delete from challenges')
     const { status, stdout, stderr } = await run('check', '--database', 'sqlite:dangling.db')
     expect([status, stdout]).toEqual([1, expect.stringMatching(/FAULT {2}file, indexes and references: .*validations/)])
-    expect(stderr).toMatch(/^error: the store has faults; restore a copy made by `palmares backup`[^\n]*\n$/)
+    expect(stderr).toMatch(/^error: the store has faults; restore a backup[^\n]*\n$/)
   })
 })
 

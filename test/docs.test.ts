@@ -180,6 +180,10 @@ describe('docs/DUMP.md', () => {
 })
 
 describe('every Markdown file', () => {
+  test.each(markdownFiles())('%s: no line of it still waits for what it is to say', (file) => {
+    expect(readFileSync(file, 'utf8')).not.toMatch(/^[A-Z]{3,}$|\bTODO\b|\bTBD\b/m)
+  })
+
   test.each(markdownFiles())('%s: its relative links lead somewhere', (file) => {
     const links = [...prose(readFileSync(file, 'utf8')).matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1]!)
     const broken = links.filter((link) => !/^[a-z]+:/.test(link) && !leadsSomewhere(file, link))

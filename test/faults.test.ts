@@ -192,6 +192,21 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     expect(await login()).toBe(200)
   })
 
+  test('a writer that vanishes amidst its transaction holds up others for some seconds, not for ever', async () => {
+    const gone = await startNode(database, { timeoutSeconds: 30 })
+    const holding = gone.store
+      .write({}, async (db) => {
+        await db.select('select 1')
+        await wait(12_000)
+      })
+      .catch((error: Error) => error)
+    await wait(200)
+    expect(await login()).toBe(503)
+    await until(async () => (await login()) === 200, 15_000)
+    expect(await holding).toBeInstanceOf(Error)
+    await gone.close()
+  }, 30_000)
+
   test('a statement that takes too long is ended by the server too, and leaves its connection well', async () => {
     await expect(node.store.read((db) => db.select('select pg_sleep(30)'))).rejects.toMatchObject({
       name: 'StoreError',

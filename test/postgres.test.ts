@@ -238,6 +238,12 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       proxy.close()
     })
 
+    test('an address whose options the server refuses', async () => {
+      const url = await makeDatabase()
+      const options = encodeURIComponent('-c foo=bar')
+      await expectRefused(['migrate', '--database', `${url}?options=${options}`], /refuses the connection: .*"foo"/)
+    })
+
     test('something that is no PostgreSQL, or that never answers', async () => {
       const server = createServer((socket) => socket.on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')))
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -279,6 +285,7 @@ describe.skipIf(!findBinaries())('a replica', () => {
     const name = new URL(database).pathname.slice(1)
     const replica = await startReplica(primary)
     await stranger.sql(`create database ${name}`)
+    await migrateStore(stranger.url(name), { withoutTrigrams: false })
     const strange = await startReplica(stranger)
     const serve = ['serve', '--port', '0', '--metrics-port', '0', '--database']
     const refused = async (args: string[], line: RegExp) => {
@@ -292,7 +299,7 @@ describe.skipIf(!findBinaries())('a replica', () => {
       await refused(['migrate', '--database', replica.url(name)], /this is a replica/)
       await palmares(['migrate', '--database', database], { cwd: folder })
       await refused([...serve, database, '--replica', database], /this is no streaming replica/)
-      await refused([...serve, database, '--replica', strange.url(name)], /a replica of another server/)
+      await refused([...serve, database, '--replica', strange.url(name)], /a replica of another portal/)
       await refused([...serve, database, '--replica', `${replica.url(name)}x`], /there is no database/)
     } finally {
       for (const server of [strange, replica, stranger, primary]) await server.destroy()

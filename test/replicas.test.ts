@@ -4,6 +4,7 @@ import { portail } from './fixtures.js'
 import { ACCOUNT, addKey, importInto } from './harness.js'
 import { fill, type Node, type NodeOptions, startNode, until } from './nodes.js'
 import { createDatabase, findBinaries, type PostgresServer, startPrimary, startReplica } from './servers/postgres.js'
+import { startProxy } from './servers/proxy.js'
 
 const READS = ['/rubriques', '/challenges', '/challenges/3', '/classement?limite=3', '/auteurs/2', '/auteurs?nom=lodie']
 
@@ -155,11 +156,36 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     await until(() => node.said.some((line) => line.includes('reads go to this replica again')))
   })
 
-  test('a node starts and serves while its replica is away', async () => {
+  test('a node starts and serves while its replica is away, and uses it when it comes', async () => {
     await replica.stop('fast')
     const node = await start()
     expect((await node.get('/rubriques', key)).status).toBe(200)
     await replica.start()
+    await until(() => node.store.state().replicas.usable === 1)
+  })
+
+  test('what comes in the place of a replica is not believed: another portal, or a primary', async () => {
+    const stranger = await startPrimary()
+    const name = new URL(database).pathname.slice(1)
+    await stranger.sql(`create database ${name}`)
+    const strange = await startNode(stranger.url(name))
+    const proxy = await startProxy(stranger.port)
+    proxy.cut()
+    const node = await start({ replicas: [replicaUrl.replace(`:${replica.port}/`, `:${proxy.port}/`)] })
+    try {
+      await fill(strange.store, portail)
+      await importInto(strange.store, [{ type: 'rubrique', id_rubrique: 1, nom: 'Ailleurs' }])
+      await proxy.mend()
+      for (let i = 0; i < 30; i++) {
+        expect((await node.get(`/rubriques?z=${i}`, key)).text).not.toContain('Ailleurs')
+        await wait(20)
+      }
+      expect(node.store.state()).toMatchObject({ reads: { replica: 0 }, replicas: { usable: 0, known: 1 } })
+    } finally {
+      await strange.close()
+      proxy.close()
+      await stranger.destroy()
+    }
   })
 
   test('credentials come from the primary: one made or ended a moment ago is obeyed, however far the replica lags', async () => {

@@ -183,7 +183,12 @@ export async function purgeCles(db: Db, before: number): Promise<void> {
   )
 }
 
-/** Notes when a session or a key was last used. */
-export async function touch(db: Db, table: 'sessions' | 'cles_api', empreinte: string, at: number): Promise<void> {
-  await db.run(db.q.updateTable(table).set({ derniere_utilisation: at }).where('empreinte', '=', empreinte))
+/** Notes when sessions or keys were last used. */
+export async function touch(
+  db: Db,
+  table: 'sessions' | 'cles_api',
+  empreintes: readonly string[],
+  at: number,
+): Promise<void> {
+  await db.run(db.q.updateTable(table).set({ derniere_utilisation: at }).where('empreinte', 'in', empreintes))
 }

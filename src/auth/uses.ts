@@ -1,4 +1,4 @@
-import type { Store } from '../store/store.js'
+import type { Db, Store } from '../store/store.js'
 import { touch } from './queries.js'
 
 /** When a session or a key was last used. */
@@ -10,6 +10,8 @@ export interface Use {
 
 const FLUSH_MILLISECONDS = 1_000
 const MAX_NOTED = 10_000
+/** Credentials of one statement. */
+const MAX_TOUCHED = 500
 
 /** Gathers the uses of credentials and writes them together, so that an hour that begins costs one write and not thousands. */
 export class Uses {
@@ -31,9 +33,30 @@ export class Uses {
     const uses = [...this.noted.values()]
     this.noted.clear()
     if (uses.length === 0) return
-    const written = this.store.write({}, async (db) => {
-      for (const { table, empreinte, at } of uses) await touch(db, table, empreinte, at)
-    })
+    const written = this.store.write({}, (db) => touchAll(db, uses))
     await written.catch(() => undefined)
+  }
+}
+
+/** Many uses are one statement, as a round trip for each would hold up others who write. */
+async function touchAll(db: Db, uses: readonly Use[]): Promise<void> {
+  const groups = new Map<string, Use[]>()
+  for (const use of uses) {
+    const key = `${use.table} ${use.at}`
+    const group = groups.get(key)
+    if (group) group.push(use)
+    else groups.set(key, [use])
+  }
+  for (const group of groups.values()) {
+    for (let i = 0; i < group.length; i += MAX_TOUCHED) {
+      const some = group.slice(i, i + MAX_TOUCHED)
+      const { table, at } = some[0] as Use
+      await touch(
+        db,
+        table,
+        some.map(({ empreinte }) => empreinte),
+        at,
+      )
+    }
   }
 }

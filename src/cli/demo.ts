@@ -121,7 +121,7 @@ function welcomeBack(address: string, url: string): string {
   return `
 Palmarès serves its demo portal on ${address}, as it was left.
 
-For a new key:
+For a new key${showDatabaseUrl(url) === url ? '' : ', with the password in its place'}:
 
   node dist/main.js keys create ${LOGIN} --database ${showDatabaseUrl(url)} --quiet
 

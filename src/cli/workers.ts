@@ -53,6 +53,8 @@ export class Workers {
   /** Starts one, and the others when it serves, so that what is wrong is told once. Resolves with their address. */
   async start(count: number): Promise<string> {
     const address = await this.startOne()
+    // A stop that came meanwhile has signalled those that there were.
+    if (this.stopping.signal.aborted) return address
     await Promise.all(Array.from({ length: count - 1 }, () => this.startOne()))
     return address
   }

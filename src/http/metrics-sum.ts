@@ -48,13 +48,18 @@ export class MetricsSum<Process> {
     })
     await Promise.race([timeout, Promise.all(processes.map((each) => this.answered(each)))])
     clearTimeout(timer)
+    // Who did not answer is asked again by the next scrape.
+    for (const each of processes) this.settle(each)
   }
 
   private answered(process: Process): Promise<void> {
     return new Promise((resolve) => {
       const others = this.waiting.get(process)
-      if (others) others.push(resolve)
-      else this.waiting.set(process, [resolve])
+      if (others) {
+        others.push(resolve)
+        return
+      }
+      this.waiting.set(process, [resolve])
       this.ask(process)
     })
   }

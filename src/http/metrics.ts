@@ -201,7 +201,9 @@ export async function listenMetrics(source: MetricsSource, port: number): Promis
       response.writeHead(404).end()
       return
     }
-    response.writeHead(200, { 'content-type': source.contentType }).end(await source.metrics())
+    const text = await source.metrics().catch(() => undefined)
+    if (text === undefined) response.writeHead(500).end()
+    else response.writeHead(200, { 'content-type': source.contentType }).end(text)
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', resolve)

@@ -14,7 +14,7 @@ export interface CheckReport {
   findings: Finding[]
 }
 
-const RESTORE = 'restore a copy made by `palmares backup`, or import a dump into a new store'
+const RESTORE = 'restore a backup, or import a dump into a new store'
 const REPAIR = 'run `palmares check --repair`'
 
 /** Compares everything that a store holds derived with what it is derived from. */

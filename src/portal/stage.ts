@@ -46,6 +46,8 @@ export interface Staged {
 
 /** Rows of one table are inserted so many at a time. */
 const BATCH_ROWS = 2_000
+/** Or sooner, where lines are long: what waits is in memory. */
+const BATCH_CHARACTERS = 8_000_000
 
 export function lotOf(table: string): string {
   return `lot_${table}`
@@ -54,6 +56,7 @@ export function lotOf(table: string): string {
 /** Reads every line of a dump into staging tables; what is wrong with a line goes to `faults`. */
 export class Stager {
   private readonly batches = new Map<string, { columns: string[]; rows: unknown[][] }>()
+  private pendingCharacters = 0
   private readonly staged: Staged = { lines: 0, unknownFields: new Map() }
 
   constructor(
@@ -66,7 +69,7 @@ export class Stager {
     for (const kind of recordKinds) await this.createTables(kind)
     for await (const batch of lines) {
       for (const line of batch) this.read(line)
-      await this.flush(BATCH_ROWS)
+      await this.flush(this.pendingCharacters > BATCH_CHARACTERS ? 1 : BATCH_ROWS)
       this.options.onProgress?.(this.staged.lines)
     }
     await this.flush(1)
@@ -96,6 +99,7 @@ export class Stager {
 
   private read({ number, text, fault }: Line): void {
     this.staged.lines = number
+    this.pendingCharacters += text?.length ?? 0
     try {
       if (text === undefined) throw new FieldError(fault)
       if (text.trim() !== '') this.take(number, parse(text))
@@ -138,6 +142,7 @@ export class Stager {
   }
 
   private async flush(min: number): Promise<void> {
+    if (min === 1) this.pendingCharacters = 0
     for (const [table, batch] of this.batches) {
       if (batch.rows.length < min) continue
       await this.db.load(lotOf(table), batch.columns, batch.rows)

@@ -38,7 +38,7 @@ export async function listIds(db: Db, request: ListRequest): Promise<IdPage> {
   try {
     return await pageOfList(db, request, needles)
   } catch (error) {
-    if (needles.length === 0 || !(error instanceof StoreError) || error.fault !== 'slow') throw error
+    if (!(error instanceof StoreError) || error.fault !== 'slow') throw error
     throw new Problem('search_too_broad', { cause: error })
   }
 }
@@ -107,18 +107,24 @@ async function pageOfMatches(db: Db, { debut, limite }: ListRequest, source: Raw
 const MAX_SCANS = 2
 let scans = 0
 
+/** A table of one window is no scan that others would have to wait for. */
 async function pageOfScan(db: Db, request: ListRequest, filters: RawBuilder<unknown>[]): Promise<IdPage> {
-  if (scans >= MAX_SCANS) throw new Problem('search_too_broad')
-  scans++
+  let isLong = false
+  const goOn = () => {
+    if (isLong) return
+    if (scans >= MAX_SCANS) throw new Problem('search_too_broad')
+    isLong = true
+    scans++
+  }
   try {
-    return await scan(db, request, filters)
+    return await scan(db, request, filters, goOn)
   } finally {
-    scans--
+    if (isLong) scans--
   }
 }
 
 /** Walks the table in windows, giving the event loop its turn between two, until the page is full and the total known. */
-async function scan(db: Db, request: ListRequest, filters: RawBuilder<unknown>[]): Promise<IdPage> {
+async function scan(db: Db, request: ListRequest, filters: RawBuilder<unknown>[], goOn: () => void): Promise<IdPage> {
   const { table, id, debut, limite } = request
   const deadline = Date.now() + SCAN_BUDGET_MILLISECONDS
   const wanted = Math.max(debut + limite, MAX_COUNTED_MATCHES) + 1
@@ -144,6 +150,7 @@ async function scan(db: Db, request: ListRequest, filters: RawBuilder<unknown>[]
     for (const row of rows) found.push(row.id)
     if (!last || found.length >= wanted) break
     if (Date.now() > deadline) throw new Problem('search_too_broad')
+    goOn()
     after = last.id
     await nextTurn()
   }

@@ -37,7 +37,7 @@ export function checkDatabaseUrl(url: string): string | undefined {
     const address = readAddress(url)
     return typeof address === 'string' ? address : undefined
   }
-  if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) return undefined
+  if (/^sqlite:(?!.*:\/\/)./.test(url)) return undefined
   return 'takes sqlite:PATH, for example sqlite:data/palmares.db, or postgres://USER:PASSWORD@HOST/DATABASE'
 }
 

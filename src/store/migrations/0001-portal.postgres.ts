@@ -14,9 +14,10 @@ export const portalPostgres: readonly string[] = [
     id bigint primary key check (id = 1),
     version_donnees bigint not null,
     version_comptes bigint not null,
-    statuts_masques text collate "C" not null
+    statuts_masques text collate "C" not null,
+    identite text collate "C" not null default gen_random_uuid()
   )`,
-  `insert into etat values (1, 1, 1, '["5poubelle"]')`,
+  `insert into etat (id, version_donnees, version_comptes, statuts_masques) values (1, 1, 1, '["5poubelle"]')`,
   `create table rubriques (
     id_rubrique bigint primary key,
     nom text collate "C" not null,

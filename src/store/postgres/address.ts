@@ -21,6 +21,7 @@ const TLS_MODES: Record<string, string> = {
   'no-verify': 'no-verify',
 }
 
+const PASSWORD_FORM = 'in a password write %40 for @, %2F for /, %3A for :, %23 for #, %3F for ? and %25 for %'
 const ADDRESS_FORM = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE'
 
 export function isPostgres(url: string): boolean {
@@ -29,10 +30,12 @@ export function isPostgres(url: string): boolean {
 
 /** Reads an address; a text is the reason why it is none, and never holds what was given. */
 export function readAddress(url: string): Address | string {
+  // What stands behind the host is shown, so it must not be the end of a password.
+  if (/^[^:]*:\/\/[^/?#]*[/?#].*@/.test(url)) return `has an @ behind the host; ${PASSWORD_FORM}`
   // With ?host= for the folder of a socket, no host stands before the slash.
   const whole = url.replace('@/', '@localhost/')
   const parsed = /^postgres(ql)?:\/\//i.test(whole) && URL.canParse(whole) ? new URL(whole) : undefined
-  if (!parsed) return `takes ${ADDRESS_FORM}; in the password write %40 for @, %2F for /, %23 for # and %3F for ?`
+  if (!parsed) return `takes ${ADDRESS_FORM}; ${PASSWORD_FORM}`
   if (parsed.hash !== '') return 'holds a #; in a password write %23'
   for (const name of parsed.searchParams.keys()) {
     if (!PARAMETERS.has(name))
@@ -44,6 +47,7 @@ export function readAddress(url: string): Address | string {
   const [user, database] = [decoded(parsed.username), decoded(parsed.pathname.slice(1))]
   if (user === undefined || database === undefined || decoded(parsed.password) === undefined)
     return 'has a % that no two hex digits follow; write %25'
+  if (database.includes('/')) return `names a database with a slash; ${PASSWORD_FORM}`
   if (database === '') return `names no database; it takes ${ADDRESS_FORM}`
   const server = parsed.searchParams.get('host') ?? (parsed.host || 'localhost')
   return { url: parsed.href, shown: `postgres://${user === '' ? '' : `${user}@`}${server}/${database}`, user, database }

@@ -1,4 +1,5 @@
-import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Compilable } from 'kysely'
 import type { QueryConfig, QueryResult } from 'pg'
 import { bind, builders, compiledOf, type Parameters, type Statement } from '../query.js'
@@ -43,10 +44,9 @@ export class Connection implements Db {
   async load(table: string, columns: readonly string[], rows: readonly unknown[][]): Promise<void> {
     const copy = this.client.query(copyFrom(`copy ${table} (${columns.join(', ')}) from stdin`))
     try {
-      copy.end(rows.map(toCopyLine).join(''))
-      await once(copy, 'finish')
+      await pipeline(Readable.from(copyChunks(rows)), copy)
     } catch (error) {
-      throw toStoreError(this.address, error)
+      throw this.faultOf(error)
     }
   }
 
@@ -69,10 +69,14 @@ export class Connection implements Db {
       const bounded = Number.isFinite(left) ? { ...config, query_timeout: left } : config
       return await this.client.query(bounded)
     } catch (error) {
-      const fault = toStoreError(this.address, error)
-      this.isBroken ||= fault instanceof StoreError && fault.fault === 'unreachable'
-      throw fault
+      throw this.faultOf(error)
     }
+  }
+
+  private faultOf(error: unknown): unknown {
+    const fault = toStoreError(this.address, error)
+    this.isBroken ||= fault instanceof StoreError && fault.fault === 'unreachable'
+    return fault
   }
 
   private runCompiled(
@@ -97,6 +101,20 @@ function outOfTime(address: Address): StoreError {
 function numbered(sql: string): string {
   let count = 0
   return sql.replace(/\?/g, () => `$${++count}`)
+}
+
+const COPY_CHUNK_CHARACTERS = 1_000_000
+
+/** Rows as the bytes that COPY takes, some at a time: together they may be longer than a text can be. */
+function* copyChunks(rows: readonly unknown[][]): Generator<Buffer> {
+  let text = ''
+  for (const row of rows) {
+    text += toCopyLine(row)
+    if (text.length < COPY_CHUNK_CHARACTERS) continue
+    yield Buffer.from(text)
+    text = ''
+  }
+  if (text !== '') yield Buffer.from(text)
 }
 
 /** A row in COPY's text format, https://www.postgresql.org/docs/current/sql-copy.html. */

@@ -10,15 +10,22 @@ export { copyFrom }
 const INT8 = 20
 const NUMERIC = 1700
 
+/** The bounds of a connection, in milliseconds. */
 export interface ConnectOptions {
   /** How long a connection may take to be there, and a free one to come. */
-  connectMilliseconds: number
-  /** How long the server works on a statement; 0 is for ever. */
-  statementMilliseconds: number
+  connect?: number
+  /** How long the server works on a statement. */
+  statement?: number
+  /** How long an answer may take to come. */
+  answer?: number
+  /** How long the server keeps a transaction of a client that says nothing, as one that lost its network. */
+  idleTransaction?: number
 }
 
+const CONNECT_MILLISECONDS = 10_000
+
 /** One connection of its own. Ends with its owner's `end()`. */
-export async function connect(address: Address, options: ConnectOptions): Promise<Client> {
+export async function connect(address: Address, options: ConnectOptions = {}): Promise<Client> {
   const client = new pg.Client(configOf(address, options))
   client.on('error', () => undefined)
   try {
@@ -26,7 +33,23 @@ export async function connect(address: Address, options: ConnectOptions): Promis
     return client
   } catch (error) {
     await client.end().catch(() => undefined)
+    throw toConnectError(address, error)
+  }
+}
+
+/** Lends a connection of its own to one piece of work. Throws `StoreError` where the server is what fails. */
+export async function withClient<T>(
+  address: Address,
+  work: (client: Client) => Promise<T>,
+  options?: ConnectOptions,
+): Promise<T> {
+  const client = await connect(address, options)
+  try {
+    return await work(client)
+  } catch (error) {
     throw toStoreError(address, error)
+  } finally {
+    await client.end().catch(() => undefined)
   }
 }
 
@@ -42,11 +65,20 @@ export function makePool(address: Address, options: ConnectOptions, max: number)
 
 const IDLE_MILLISECONDS = 60_000
 
-function configOf(address: Address, { connectMilliseconds, statementMilliseconds }: ConnectOptions): ClientConfig {
+function configOf(address: Address, options: ConnectOptions): ClientConfig {
+  const {
+    connect: connectionTimeoutMillis = CONNECT_MILLISECONDS,
+    statement = 0,
+    answer,
+    idleTransaction = 0,
+  } = options
   return {
     connectionString: address.url,
-    connectionTimeoutMillis: connectMilliseconds,
-    statement_timeout: statementMilliseconds,
+    connectionTimeoutMillis,
+    // As texts, as the driver does not send a 0, and the server would take what its role says.
+    statement_timeout: String(statement) as never,
+    idle_in_transaction_session_timeout: String(idleTransaction) as never,
+    ...(answer === undefined ? {} : { query_timeout: answer }),
     fallback_application_name: 'palmares',
     keepAlive: true,
     types: { getTypeParser: parserOf as never },
@@ -73,6 +105,14 @@ export function toStoreError(address: Address, error: unknown): unknown {
   return new StoreError('unreachable', `${address.shown}: ${message}`, { cause: error })
 }
 
+/** The same for a connection that is being made: whatever the server says then is for the operator. */
+export function toConnectError(address: Address, error: unknown): unknown {
+  const known = toStoreError(address, error)
+  if (known instanceof StoreError || !(error instanceof Error)) return known
+  const message = `${address.shown}: the server refuses the connection: ${error.message.replace(/\s+/g, ' ')}`
+  return new StoreError('unreachable', message, { cause: error })
+}
+
 /** The driver has no codes for its own faults; these are the words it uses. */
 const DRIVER_FAULTS =
   /terminated|timeout|timed out|not queryable|connection error|server does not support SSL|self.signed|certificate|SASL|SCRAM|password|pool/i
@@ -84,6 +124,8 @@ function isOfConnection(error: Error, code: string): boolean {
 const connectionFaults: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there (ECONNREFUSED); check the host, the port and that PostgreSQL runs',
   ENOTFOUND: 'there is no such host (ENOTFOUND); check the address',
+  'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string':
+    'the server asks for a password; give one in the address, in PGPASSWORD or in ~/.pgpass',
   'The server does not support SSL connections': 'the server speaks no TLS; turn ssl on there, or say ?sslmode=disable',
   ENOENT: 'there is no such socket (ENOENT); check the folder of ?host=',
 }
@@ -93,12 +135,19 @@ interface KnownFault {
   message: (address: Address) => string
 }
 
+const notWhole = (what: string): KnownFault => ({
+  fault: 'corrupt',
+  message: () => `the schema is not whole: ${what} is gone; restore a backup, or import a dump into a new database`,
+})
+
 const away = (what: string): KnownFault => ({ fault: 'unreachable', message: () => what })
 
 /** By SQLSTATE, or by its class: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const faults: Record<string, KnownFault> = {
   '08': away('the connection broke; check that PostgreSQL runs and look at its log'),
   '23': { fault: 'busy', message: () => 'another change came first; try again' },
+  '0A': away('a table has changed under a connection, which is made anew; try again'),
+  '25': away('the server ended a transaction; look at its settings and its log'),
   '25006': {
     fault: 'readonly',
     message: () => 'this is a read-only server, such as a replica; give --database the primary',
@@ -118,10 +167,8 @@ const faults: Record<string, KnownFault> = {
     fault: 'denied',
     message: ({ user }) => `the user ${JSON.stringify(user)} may not do this; make it the owner of the database`,
   },
-  '42P01': {
-    fault: 'corrupt',
-    message: () => 'the schema is not whole: a table is gone; restore a backup, or import a dump into a new database',
-  },
+  '42P01': notWhole('a table'),
+  '42703': notWhole('a column'),
   '53100': { fault: 'full', message: () => 'the disk of the server is full; free some space' },
   '53300': {
     fault: 'busy',
@@ -129,6 +176,7 @@ const faults: Record<string, KnownFault> = {
   },
   '53': away('the server is short of memory or other means; look at its log'),
   '55P03': { fault: 'busy', message: () => 'another process holds a lock; try again when it has finished' },
+  '55': away('the server is in a state where it does not do this; look at its log'),
   '57014': { fault: 'slow', message: () => 'the server took longer than a statement is given' },
   '57P': away('the server is starting, stopping or was restarted; try again'),
   '58': away('the server has trouble with its files; look at its log'),

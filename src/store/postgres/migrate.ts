@@ -2,13 +2,14 @@ import { migrations, SCHEMA_VERSION } from '../migrations/index.js'
 import type { Migration } from '../migrations/migration.js'
 import { StoreError } from '../store.js'
 import type { Address } from './address.js'
-import { type Client, connect, toStoreError } from './driver.js'
+import { type Client, withClient } from './driver.js'
 import { createSearchIndexes, findSearchIndexes, SEARCH_INDEXES } from './search.js'
 import { LOCK_SPACE, notPrimary, SCHEMA_LOCK } from './server.js'
 
 /** The oldest server that this program is tested with. */
 const MIN_SERVER_VERSION = 15
-const CONNECT_MILLISECONDS = 10_000
+/** A look at a database is short; a migration takes what it takes. */
+const LOOK_MILLISECONDS = 10_000
 
 /** What a database holds. */
 export interface Schema {
@@ -20,7 +21,7 @@ export interface Schema {
 
 /** Looks at a database and changes nothing. Throws `StoreError` for one that this program cannot use. */
 export function inspect(address: Address): Promise<Schema> {
-  return withClient(address, (client) => schemaOf(address, client))
+  return withClient(address, (client) => schemaOf(address, client), { answer: LOOK_MILLISECONDS })
 }
 
 /**
@@ -139,14 +140,3 @@ const OUR_TABLES = [
 const FOUND = `select current_setting('server_version_num')::int as server, current_setting('server_encoding') as encoding,
   pg_is_in_recovery() as "isReplica", to_regclass('palmares_schema') is not null as schema,
   array(select nom from unnest($1::text[]) as nom where to_regclass(nom) is not null order by nom) as tables`
-
-async function withClient<T>(address: Address, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = await connect(address, { connectMilliseconds: CONNECT_MILLISECONDS, statementMilliseconds: 0 })
-  try {
-    return await work(client)
-  } catch (error) {
-    throw toStoreError(address, error)
-  } finally {
-    await client.end()
-  }
-}

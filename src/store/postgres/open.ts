@@ -2,7 +2,6 @@ import type { Migration } from '../migrations/migration.js'
 import type { OpenOptions, Serving } from '../opening.js'
 import { type Store, StoreError } from '../store.js'
 import { type Address, readAddress } from './address.js'
-import { connect } from './driver.js'
 import { inspect, migrate } from './migrate.js'
 import { Replica } from './replicas.js'
 import { searchOf } from './search.js'
@@ -20,7 +19,8 @@ export async function openPostgres(url: string, { create, serving }: OpenOptions
   let schema = await inspect(address)
   if (schema.pending.length > 0) {
     if (!create) throw needsMigration(address, schema.pending)
-    await migrate(address, { withoutTrigrams: false })
+    // A portal that was made without search indexes goes on without.
+    await migrate(address, { withoutTrigrams: schema.pending[0]?.version !== 1 })
     schema = await inspect(address)
   }
   const search = searchOf(schema.hasSearch)
@@ -35,12 +35,12 @@ export async function openPostgres(url: string, { create, serving }: OpenOptions
       `${address.shown}: there are no search indexes, so searches read the table; see \`palmares migrate\``,
     )
   }
-  const watcher = new Watcher(address, serving.log)
+  const watcher = new Watcher(address, serving.log, () => primary.renew())
   const replicas = (serving.replicas ?? []).map((replica) => makeReplica(addressOf(replica), serving, watcher, search))
   const store = new PostgresStore(primary, search, { watcher, replicas })
   try {
     await watcher.start()
-    for (const { server } of replicas) await checkReplica(address, server.address)
+    for (const replica of replicas) await replica.prove()
     return store
   } catch (error) {
     await store.close()
@@ -65,43 +65,7 @@ function makeReplica(
 ): Replica {
   const timeoutMilliseconds = Math.min(MAX_REPLICA_MILLISECONDS, (serving.timeoutSeconds * 1000) / 2)
   const server = new Server(address, search, { connections: serving.connections, timeoutMilliseconds })
-  return new Replica(server, () => watcher.heard, serving.log)
-}
-
-/** A replica that is away is waited for; one that is reached must be a replica, and of this very portal. */
-async function checkReplica(primary: Address, replica: Address): Promise<void> {
-  const [own, its] = await Promise.all([identityOf(primary), identityOf(replica).catch(ifUnreachable)])
-  if (!its) return
-  if (!its.isReplica) {
-    throw new StoreError(
-      'unsupported',
-      `${replica.shown}: this is no streaming replica; give --replica one of ${primary.shown}`,
-    )
-  }
-  if (its.identity !== own.identity) {
-    throw new StoreError(
-      'foreign',
-      `${replica.shown}: this is a replica of another server; give --replica one of ${primary.shown}`,
-    )
-  }
-}
-
-function ifUnreachable(error: unknown): undefined {
-  if (error instanceof StoreError && error.fault === 'unreachable') return undefined
-  throw error
-}
-
-/** A cluster and all its streaming replicas have one identity. */
-async function identityOf(address: Address): Promise<{ identity: string; isReplica: boolean }> {
-  const client = await connect(address, { connectMilliseconds: MAX_REPLICA_MILLISECONDS * 2, statementMilliseconds: 0 })
-  try {
-    const { rows } = await client.query<{ identity: string; isReplica: boolean }>(
-      `select system_identifier::text || ' ' || current_database() as identity, pg_is_in_recovery() as "isReplica" from pg_control_system()`,
-    )
-    return rows[0] as { identity: string; isReplica: boolean }
-  } finally {
-    await client.end()
-  }
+  return new Replica(server, watcher, serving.log)
 }
 
 function addressOf(url: string): Address {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Db, StoreError, type StoreLog, type Versions } from '../store.js'
-import type { Server } from './server.js'
+import { type Db, StoreError, type StoreFault, type StoreLog, type Versions } from '../store.js'
+import type { Server, Snapshot } from './server.js'
+import type { Watcher } from './watcher.js'
 
 /** A replica that is set aside is asked whether it is well again, soon at first. */
 const FIRST_PROBE_MILLISECONDS = 10
@@ -8,7 +9,12 @@ const MAX_PROBE_MILLISECONDS = 1_000
 /** One that lags is part of each change; only one that lags so long is worth a line in the log. */
 const LAG_WORTH_A_WORD_MILLISECONDS = 5_000
 
-/** A streaming replica: asked while it holds the newest data that this node knows, set aside as soon as it does not. */
+/** Faults of a single read: the server is well, and asked again. */
+const PASSING: ReadonlySet<StoreFault> = new Set(['busy', 'slow'])
+/** Faults that no waiting mends: the address was not meant. */
+const LASTING: ReadonlySet<StoreFault> = new Set(['denied', 'foreign', 'missing', 'unsupported'])
+
+/** A streaming replica: asked while it holds just the data that this node knows, set aside as soon as it does not. */
 export class Replica {
   isUsable = true
   private isToldAside = false
@@ -16,11 +22,21 @@ export class Replica {
 
   constructor(
     readonly server: Server,
-    private readonly known: () => Versions | undefined,
+    private readonly watcher: Watcher,
     private readonly log: StoreLog,
   ) {}
 
-  /** Runs reads in a snapshot that is no older than what is known. Throws `StoreError` where it cannot. */
+  /** Looks at it before it is used: throws `StoreError` for an address that was not meant; one that is away is waited for. */
+  async prove(): Promise<void> {
+    try {
+      await this.server.read(async (_db, found) => this.check(found))
+    } catch (error) {
+      if (!(error instanceof StoreError) || LASTING.has(error.fault)) throw error
+      this.setAside(error)
+    }
+  }
+
+  /** Runs reads in a snapshot of the data that is known. Throws `StoreError` where it cannot. */
   async read<T>(work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
     try {
       return await this.server.read((db, found) => {
@@ -28,12 +44,12 @@ export class Replica {
         return work(db, found)
       })
     } catch (error) {
-      if (error instanceof StoreError) this.setAside(error)
+      if (error instanceof StoreError && !PASSING.has(error.fault)) this.setAside(error)
       throw error
     }
   }
 
-  setAside(reason: StoreError): void {
+  private setAside(reason: StoreError): void {
     if (!this.isUsable) return
     this.isUsable = false
     if (!(reason instanceof Lag)) this.tell(reason.message)
@@ -45,14 +61,24 @@ export class Replica {
     await this.server.close()
   }
 
-  private check(found: (Versions & { isReplica: boolean }) | undefined): void {
-    const known = this.known()
+  /** A replica may be behind what the primary told, and for a moment before it; neither is shown. */
+  private check(found: Snapshot | undefined): void {
+    const { heard, identite } = this.watcher
     const { shown } = this.server.address
     if (!found) throw new StoreError('corrupt', `${shown}: the replica has no portal yet`)
-    if (!found.isReplica) throw new StoreError('unreachable', `${shown}: the server is a replica no more`)
-    if (!known || found.donnees < known.donnees || found.comptes < known.comptes) {
-      throw new Lag('unreachable', `${shown}: the replica lags`)
+    if (!found.isReplica) {
+      throw new StoreError(
+        'unsupported',
+        `${shown}: this is no streaming replica; give --replica one of the --database`,
+      )
     }
+    if (identite !== undefined && found.identite !== identite) {
+      throw new StoreError(
+        'foreign',
+        `${shown}: this is a replica of another portal; give --replica one of the --database`,
+      )
+    }
+    if (found.donnees !== heard?.donnees) throw new Lag('unreachable', `${shown}: the replica lags`)
   }
 
   /** Asks until the replica is back at the newest data. */

@@ -28,6 +28,16 @@ export async function findSearchIndexes(client: Pick<Client, 'query'>): Promise<
   return rows.map(({ nom }) => nom)
 }
 
+/** Indexes that cannot be used: those of search, or all others. An interrupted rebuild leaves one under a name of its own. */
+export async function findBrokenIndexes(client: Pick<Client, 'query'>, isOfSearch: boolean): Promise<string[]> {
+  const { rows } = await client.query<{ nom: string }>(
+    `select quote_ident(relname) as nom from pg_class join pg_index on indexrelid = pg_class.oid
+     where not indisvalid and pg_table_is_visible(pg_class.oid) and (strpos(relname, '_recherche') > 0) = $1`,
+    [isOfSearch],
+  )
+  return rows.map(({ nom }) => nom)
+}
+
 /** Text search by pg_trgm, https://www.postgresql.org/docs/current/pgtrgm.html; without it, row by row. */
 export function searchOf(isIndexed: boolean): Search {
   return {

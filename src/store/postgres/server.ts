@@ -2,7 +2,7 @@ import type { QueryResult } from 'pg'
 import { type Change, type Db, type Search, StoreError, type Versions } from '../store.js'
 import type { Address } from './address.js'
 import { Connection } from './connection.js'
-import { makePool, type PoolClient, toStoreError } from './driver.js'
+import { makePool, type PoolClient, toConnectError } from './driver.js'
 
 export interface ServerOptions {
   /** Connections at once. */
@@ -14,8 +14,9 @@ export interface ServerOptions {
 /** A read that takes longer than this on the server is one that no request waits for. */
 const STATEMENT_MILLISECONDS = 2_000
 /** Another writer of accounts is waited for so long. */
-const LOCK_MILLISECONDS = 5_000
-const CONNECT_MILLISECONDS = 10_000
+export const LOCK_MILLISECONDS = 5_000
+/** A writer that says nothing amidst its transaction is gone, and its locks with it. */
+export const SILENT_WRITER_MILLISECONDS = 10_000
 /** Works that wait for a free connection; more are refused at once. */
 const MAX_WAITING = 1_000
 
@@ -26,16 +27,18 @@ export const DATA_LOCK = 2
 export const SCHEMA_LOCK = 3
 
 export const SELECT_VERSIONS =
-  'select version_donnees as donnees, version_comptes as comptes, pg_is_in_recovery() as "isReplica" from etat'
+  'select version_donnees as donnees, version_comptes as comptes, identite, pg_is_in_recovery() as "isReplica" from etat'
 
 /** What a server says of itself with each snapshot. */
 export interface Snapshot extends Versions {
+  /** Of the portal: all replicas of a primary have the same, and no other database. */
+  identite: string
   isReplica: boolean
 }
 
 /** One PostgreSQL server, through a pool of connections; every work ends in time, whatever the server does. */
 export class Server {
-  private readonly pool: ReturnType<typeof makePool>
+  private pool: ReturnType<typeof makePool>
   private isClosed = false
 
   constructor(
@@ -43,20 +46,21 @@ export class Server {
     private readonly search: Search,
     private readonly options: ServerOptions,
   ) {
-    const { connections, timeoutMilliseconds } = options
-    const times = {
-      connectMilliseconds: timeoutMilliseconds ?? CONNECT_MILLISECONDS,
-      statementMilliseconds:
-        timeoutMilliseconds === undefined ? 0 : Math.min(STATEMENT_MILLISECONDS, timeoutMilliseconds),
-    }
-    this.pool = makePool(address, times, connections)
+    this.pool = this.openPool()
+  }
+
+  /** Lets go of every connection: what is behind the address now may be another server than the one they lead to. */
+  renew(): void {
+    const before = this.pool
+    this.pool = this.openPool()
+    before.end().catch(() => undefined)
   }
 
   /** The versions now. */
   async versions(): Promise<Versions> {
     return this.lend(this.options.timeoutMilliseconds, async (db) => {
       const [found] = (await db.query({ text: SELECT_VERSIONS })).rows as Snapshot[]
-      return checked(this.address, found)
+      return checked(this.address, found).versions
     })
   }
 
@@ -79,6 +83,7 @@ export class Server {
     const lockMilliseconds = Math.min(LOCK_MILLISECONDS, timeoutMilliseconds ?? LOCK_MILLISECONDS)
     const patience = timeoutMilliseconds === undefined ? undefined : timeoutMilliseconds + lockMilliseconds
     const begin = `begin; set local lock_timeout = ${lockMilliseconds}; set local statement_timeout = 0;
+      set local idle_in_transaction_session_timeout = ${SILENT_WRITER_MILLISECONDS};
       select pg_advisory_xact_lock(${LOCK_SPACE}, ${ACCOUNTS_LOCK})`
     return this.lend(patience, async (db) => {
       try {
@@ -99,6 +104,16 @@ export class Server {
     await this.pool.end()
   }
 
+  private openPool(): ReturnType<typeof makePool> {
+    const { connections, timeoutMilliseconds } = this.options
+    const times = timeoutMilliseconds && {
+      connect: timeoutMilliseconds,
+      statement: Math.min(STATEMENT_MILLISECONDS, timeoutMilliseconds),
+      idleTransaction: 2 * timeoutMilliseconds,
+    }
+    return makePool(this.address, times || {}, connections)
+  }
+
   private async lend<T>(patience: number | undefined, work: (db: Connection) => Promise<T>): Promise<T> {
     if (this.isClosed) throw new StoreError('unreachable', `${this.address.shown}: the store is closed`)
     if (this.pool.waitingCount >= MAX_WAITING) throw this.exhausted()
@@ -117,7 +132,7 @@ export class Server {
       return await this.pool.connect()
     } catch (error) {
       const isFull = this.pool.totalCount >= this.options.connections && this.pool.idleCount === 0
-      throw isFull && /timeout exceeded/.test(String(error)) ? this.exhausted() : toStoreError(this.address, error)
+      throw isFull && /timeout exceeded/.test(String(error)) ? this.exhausted() : toConnectError(this.address, error)
     }
   }
 
@@ -155,10 +170,14 @@ function next(kind: 'donnees' | 'comptes', isMoved = false): string {
 }
 
 /** The versions that a primary says. Throws `StoreError` where it is none any more. */
-export function checked(address: Address, found: Snapshot | undefined): Versions {
+export function checked(address: Address, found: Snapshot | undefined): { versions: Versions; identite: string } {
   if (!found) throw new StoreError('corrupt', `${address.shown}: the table etat has lost its row; restore a backup`)
   if (found.isReplica) throw notPrimary(address)
-  return { donnees: found.donnees, comptes: found.comptes }
+  return { versions: versionsOf(found), identite: found.identite }
+}
+
+export function versionsOf({ donnees, comptes }: Versions): Versions {
+  return { donnees, comptes }
 }
 
 export function notPrimary(address: Address): StoreError {

@@ -10,14 +10,20 @@ import {
 } from '../store.js'
 import { Checks } from './checks.js'
 import { Connection } from './connection.js'
-import { type Client, connect } from './driver.js'
+import { withClient } from './driver.js'
 import type { Replica } from './replicas.js'
-import { createSearchIndexes, findSearchIndexes, SEARCH_INDEXES } from './search.js'
-import { ACCOUNTS_LOCK, DATA_LOCK, LOCK_SPACE, moveVersions, type Server } from './server.js'
+import { createSearchIndexes, findBrokenIndexes, findSearchIndexes, SEARCH_INDEXES } from './search.js'
+import {
+  ACCOUNTS_LOCK,
+  DATA_LOCK,
+  LOCK_MILLISECONDS,
+  LOCK_SPACE,
+  moveVersions,
+  type Server,
+  SILENT_WRITER_MILLISECONDS,
+  versionsOf,
+} from './server.js'
 import type { Watcher } from './watcher.js'
-
-const CONNECT_MILLISECONDS = 10_000
-const LOCK_MILLISECONDS = 5_000
 
 /** What a store that serves has beside its primary. */
 export interface Beside {
@@ -50,7 +56,8 @@ export class PostgresStore implements Store {
         this.reads.replica++
         return value
       } catch (error) {
-        if (!(error instanceof StoreError)) throw error
+        // What took too long there would take as long elsewhere.
+        if (!(error instanceof StoreError) || error.fault === 'slow') throw error
       }
     }
     this.reads.primary++
@@ -93,12 +100,9 @@ export class PostgresStore implements Store {
   }
 
   async verify(): Promise<string[]> {
+    const broken = await withClient(this.primary.address, (client) => findBrokenIndexes(client, false))
     return this.alone(async (db) => {
-      const invalid = await db.select<{ nom: string }>(
-        `select relname as nom from pg_class join pg_index on indexrelid = pg_class.oid
-         where not indisvalid and pg_table_is_visible(pg_class.oid) limit 20`,
-      )
-      const faults = invalid.map(({ nom }) => `the index ${nom} is not valid`)
+      const faults = broken.map((index) => `the index ${index} is not valid`)
       for (const { child, column, parent } of REFERENCES) {
         const [broken] = await db.select(
           `select 1 from ${child} c where not exists (select 1 from ${parent} p where p.${column} = c.${column}) limit 1`,
@@ -110,22 +114,23 @@ export class PostgresStore implements Store {
   }
 
   async verifySearch(): Promise<string[]> {
-    const found = await this.withClient((client) => findSearchIndexes(client))
-    // A portal that does without has none; where some are left, the others were lost.
-    if (found.length === 0) return []
-    return SEARCH_INDEXES.filter((index) => !found.includes(index)).map((index) => `the index ${index}`)
+    return withClient(this.primary.address, async (client) => {
+      const found = await findSearchIndexes(client)
+      // A portal that does without has none; where some are left, the others were lost.
+      const lost = found.length === 0 ? [] : SEARCH_INDEXES.filter((index) => !found.includes(index))
+      const broken = await findBrokenIndexes(client, true)
+      return [...new Set([...lost, ...broken])].map((index) => `the index ${index}`)
+    })
   }
 
   async rebuildSearch(): Promise<void> {
-    await this.withClient(async (client) => {
+    await withClient(this.primary.address, async (client) => {
+      // What an interrupted rebuild left.
+      for (const index of await findBrokenIndexes(client, true)) await client.query(`drop index ${index}`)
       const found = await findSearchIndexes(client)
       if (found.length === 0) return
-      for (const index of SEARCH_INDEXES) {
-        // Readers and writers go on while an index is made anew.
-        await client.query(
-          found.includes(index) ? `reindex index concurrently ${index}` : `drop index if exists ${index}`,
-        )
-      }
+      // Readers and writers go on while an index is made anew.
+      for (const index of found) await client.query(`reindex index concurrently ${index}`)
       await createSearchIndexes(client)
     })
   }
@@ -137,8 +142,9 @@ export class PostgresStore implements Store {
 
   /** Takes note of what an answer is about to show, so that no later one shows anything older. */
   private shown<T>(db: Db, version: Versions, work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
-    this.beside?.watcher.note(version)
-    return work(db, version)
+    const versions = versionsOf(version)
+    this.beside?.watcher.note(versions)
+    return work(db, versions)
   }
 
   /** Those that may be asked, each time another one first. */
@@ -151,17 +157,7 @@ export class PostgresStore implements Store {
 
   /** Long work has a connection of its own, whose temporary tables go with it. */
   private alone<T>(work: (db: Connection) => Promise<T>): Promise<T> {
-    return this.withClient((client) => work(new Connection(client, this.primary.address, this.search)))
-  }
-
-  private async withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const times = { connectMilliseconds: CONNECT_MILLISECONDS, statementMilliseconds: 0 }
-    const client = await connect(this.primary.address, times)
-    try {
-      return await work(client)
-    } finally {
-      await client.end()
-    }
+    return withClient(this.primary.address, (client) => work(new Connection(client, this.primary.address, this.search)))
   }
 }
 
@@ -174,6 +170,7 @@ async function transaction<T extends { change: Change }>(
   await db.exec(`begin`)
   try {
     await db.exec(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
+    await db.exec(`set local idle_in_transaction_session_timeout = ${SILENT_WRITER_MILLISECONDS}`)
     for (const lock of withAccounts ? [DATA_LOCK, ACCOUNTS_LOCK] : [DATA_LOCK]) {
       await db.exec(`select pg_advisory_xact_lock(${LOCK_SPACE}, ${lock})`)
     }

@@ -7,6 +7,7 @@ import { CHANNEL_PREFIX, checked, SELECT_VERSIONS, type Snapshot } from './serve
 
 /** A line that is silent may be dead: it is asked so often, and given so long to answer. */
 const HEARTBEAT_MILLISECONDS = 1_000
+const CONNECT_MILLISECONDS = 2_000
 const FIRST_RETRY_MILLISECONDS = 50
 const MAX_RETRY_MILLISECONDS = 2_000
 
@@ -17,6 +18,8 @@ const MAX_RETRY_MILLISECONDS = 2_000
 export class Watcher {
   /** The versions as last heard; undefined while the line is lost. */
   heard: Versions | undefined
+  /** The portal that it listens to, once it has. */
+  identite: string | undefined
   private client: Client | undefined
   private isClosed = false
   private beat: NodeJS.Timeout | undefined
@@ -24,14 +27,13 @@ export class Watcher {
   constructor(
     private readonly address: Address,
     private readonly log: StoreLog,
+    /** What to do when the line is back, which may lead to another server now. */
+    private readonly renewed: () => void,
   ) {}
 
   /** Listens, or throws `StoreError`. */
   async start(): Promise<void> {
-    const client = await connect(this.address, {
-      connectMilliseconds: HEARTBEAT_MILLISECONDS * 2,
-      statementMilliseconds: 0,
-    })
+    const client = await connect(this.address, { connect: CONNECT_MILLISECONDS, answer: HEARTBEAT_MILLISECONDS })
     try {
       const { rows } = await client.query<{ schema: string }>('select current_schema() as schema')
       await client.query(`listen ${client.escapeIdentifier(CHANNEL_PREFIX + rows[0]?.schema)}`)
@@ -39,6 +41,7 @@ export class Watcher {
       // Whoever may connect to the database may notify too, so a notification is only a reason to look.
       client.on('notification', () => void this.check(client, checks))
       client.once('end', () => this.lose(client, 'the connection ended'))
+      // After a failover this may be less than what was heard before, and is the truth all the same.
       this.heard = await checks.next()
       this.client = client
       this.beat = setInterval(() => void this.check(client, checks), HEARTBEAT_MILLISECONDS)
@@ -68,18 +71,15 @@ export class Watcher {
   }
 
   private async ask(client: Client): Promise<Versions> {
-    const query = { text: SELECT_VERSIONS, query_timeout: HEARTBEAT_MILLISECONDS }
-    const { rows } = await client.query<Snapshot>(query)
-    return checked(this.address, rows[0])
+    const { rows } = await client.query<Snapshot>(SELECT_VERSIONS)
+    const { identite, versions } = checked(this.address, rows[0])
+    this.identite = identite
+    return versions
   }
 
-  /** What the primary says is the truth, even if it is less than what was noted before a failover. */
   private async check(client: Client, checks: Checks): Promise<void> {
-    const before = this.heard
     try {
-      const found = await checks.next()
-      if (this.client === client && this.heard === before) this.heard = found
-      else this.note(found)
+      this.note(await checks.next())
     } catch (error) {
       this.lose(client, (error as Error).message)
     }
@@ -108,6 +108,7 @@ export class Watcher {
         () => false,
       )
       if (!isBack) continue
+      this.renewed()
       this.log.info(`${this.address.shown}: changes are heard again`)
       return
     }

@@ -34,6 +34,8 @@ export function pendingMigrations(path: string): Migration[] {
   if (!stats || (stats.isFile() && stats.size === 0)) return [...migrations]
   const connection = new Connection(path, { readOnly: true, busyTimeoutMilliseconds: 1_000 })
   try {
+    // In one snapshot: what is read in parts may be before and after another process has made the store.
+    connection.script('begin')
     return migrations.slice(schemaVersion(connection))
   } finally {
     connection.close()
