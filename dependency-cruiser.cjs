@@ -1,6 +1,14 @@
 /** The arrows of the house: main → cli → app → noun/routes → noun/queries → store. docs/ARCHITECTURE.md draws them. */
 const nouns = 'challenges|rubriques|auteurs|classement|environnements_virtuels|auth'
 
+/** A library that one file names, and no other but for its types. */
+const oneFile = (name, file, library) => ({
+  name: `${name}-in-one-file`,
+  severity: 'error',
+  from: { path: '^src/', pathNot: file },
+  to: { path: library, dependencyTypesNot: ['type-only'] },
+})
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -43,25 +51,9 @@ module.exports = {
       from: { path: '^src/http/' },
       to: { path: '(/queries[.]ts$|/routes[.]ts$|^src/(cli|portal)/)' },
     },
-    {
-      name: 'driver-in-one-file',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/store/sqlite/driver[.]ts$' },
-      to: { path: 'node_modules/@photostructure/' },
-    },
-    {
-      name: 'postgres-driver-in-one-file',
-      severity: 'error',
-      comment: 'connection.ts names the types of its queries',
-      from: { path: '^src/', pathNot: '^src/store/postgres/driver[.]ts$' },
-      to: { path: 'node_modules/pg(-copy-streams)?/', dependencyTypesNot: ['type-only'] },
-    },
-    {
-      name: 'redis-driver-in-one-file',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/limits/redis[.]ts$' },
-      to: { path: 'node_modules/ioredis/' },
-    },
+    oneFile('sqlite-driver', '^src/store/sqlite/driver[.]ts$', 'node_modules/@photostructure/'),
+    oneFile('postgres-driver', '^src/store/postgres/driver[.]ts$', 'node_modules/pg(-copy-streams)?/'),
+    oneFile('redis-client', '^src/limits/redis[.]ts$', 'node_modules/ioredis/'),
     {
       name: 'engines-know-not-each-other',
       severity: 'error',
@@ -78,7 +70,7 @@ module.exports = {
       name: 'config-read-at-the-top',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(main|config|cli/)' },
-      to: { path: '^src/config[.]ts$' },
+      to: { path: '^src/(config|settings)[.]ts$' },
     },
     {
       name: 'no-orphans',

@@ -2,19 +2,8 @@ import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { InvalidArgumentError, Option } from 'commander'
 import type { AppSettings } from './app.js'
-import { DEFAULT_BOUNDS } from './contract.js'
-import {
-  databaseUrl,
-  httpUrl,
-  integer,
-  oneOf,
-  originList,
-  proxyList,
-  readFlag,
-  redisUrl,
-  replicaUrls,
-  SecretArgumentError,
-} from './forms.js'
+import { readFlag, SecretArgumentError } from './forms.js'
+import { type Setting, scaleSettings } from './settings.js'
 
 import type { Serving } from './store/opening.js'
 import { isPostgres } from './store/postgres/address.js'
@@ -22,15 +11,6 @@ import type { StoreLog } from './store/store.js'
 
 /** The version of the package. */
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
-
-/** One option of a command: its flag, what it says, how its text is read, what it is when nobody says. */
-export interface Setting {
-  /** As commander has them: `--port <number>`, or `--quiet` for one that takes no value. */
-  flags: string
-  description: string
-  parse?: (text: string, before?: unknown) => unknown
-  default?: unknown
-}
 
 /** Turns a setting into an option of the command line that the environment may also give; the flag wins. */
 export function toOption(setting: Setting): Option {
@@ -66,165 +46,6 @@ export class EnvironmentError extends Error {}
 
 /** A file that an option names cannot be used. */
 export class FileError extends Error {}
-
-export const database: Setting = {
-  flags: '--database <url>',
-  description: 'the store, sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE',
-  default: 'sqlite:data/palmares.db',
-  parse: databaseUrl,
-}
-
-export const host: Setting = {
-  flags: '--host <address>',
-  description: 'the address to listen on; 0.0.0.0 for every interface',
-  default: '127.0.0.1',
-}
-
-export const port: Setting = {
-  flags: '--port <number>',
-  description: 'the port to listen on',
-  default: 8080,
-  parse: integer(0, 65_535),
-}
-
-/** What `serve` and `demo` share, besides where they listen. */
-export const serveSettings = {
-  publicUrl: {
-    flags: '--public-url <url>',
-    description: 'the address that clients see, for links; without it, what Host says',
-    parse: httpUrl,
-  },
-  portalUrl: {
-    flags: '--portal-url <url>',
-    description: "the base address of the portal's own pages, for url_challenge",
-    default: 'http://127.0.0.1:8080/portail/',
-    parse: httpUrl,
-  },
-  tlsCert: { flags: '--tls-cert <file>', description: 'serve TLS with this certificate chain, PEM' },
-  tlsKey: { flags: '--tls-key <file>', description: 'the key of --tls-cert, PEM' },
-  trustProxy: {
-    flags: '--trust-proxy <list>',
-    description: 'believe X-Forwarded-* from these addresses or ranges, comma-separated; "loopback" for this machine',
-    parse: proxyList,
-  },
-  corsOrigin: {
-    flags: '--cors-origin <list>',
-    description: 'origins whose pages may call, comma-separated, such as https://tableau.example',
-    parse: originList,
-  },
-  rateLimit: {
-    flags: '--rate-limit <requests>',
-    description: 'requests a minute for an account; 0 turns the limits of accounts and addresses off',
-    default: 600,
-    parse: integer(0, 1_000_000_000),
-  },
-  addressRateLimit: {
-    flags: '--address-rate-limit <requests>',
-    description: 'requests a minute for an address without a valid credential',
-    default: 300,
-    parse: integer(1, 1_000_000_000),
-  },
-  loginRateLimit: {
-    flags: '--login-rate-limit <tries>',
-    description: 'failed logins a minute for one login from one address',
-    default: 10,
-    parse: integer(1, 1_000_000),
-  },
-  loginAddressRateLimit: {
-    flags: '--login-address-rate-limit <tries>',
-    description: 'failed logins a minute for an address',
-    default: 60,
-    parse: integer(1, 1_000_000),
-  },
-  refuseGetLogin: { flags: '--refuse-get-login', description: 'refuse logins whose password is in a query' },
-  maxHeadBytes: {
-    flags: '--max-head-bytes <bytes>',
-    description: 'the address and the headers of a request together',
-    default: 16_384,
-    parse: integer(1_024, 1_048_576),
-  },
-  maxBodyBytes: {
-    flags: '--max-body-bytes <bytes>',
-    description: 'the body of a request',
-    default: 16_384,
-    parse: integer(1_024, 16_777_216),
-  },
-  maxFilterCharacters: {
-    flags: '--max-filter-characters <characters>',
-    description: 'the text of a filter',
-    default: DEFAULT_BOUNDS.filterCodePoints,
-    parse: integer(1, 1_000),
-  },
-  requestTimeoutSeconds: {
-    flags: '--request-timeout-seconds <seconds>',
-    description: 'how long a request may take to arrive',
-    default: 30,
-    parse: integer(1, 3_600),
-  },
-  keepAliveSeconds: {
-    flags: '--keep-alive-seconds <seconds>',
-    description: 'how long an idle connection stays open',
-    default: 65,
-    parse: integer(1, 3_600),
-  },
-  maxConnections: {
-    flags: '--max-connections <connections>',
-    description: 'connections at once; those beyond are closed',
-    default: 10_000,
-    parse: integer(1, 1_000_000),
-  },
-  cacheMegabytes: {
-    flags: '--cache-megabytes <MB>',
-    description: 'ready answers held in memory',
-    default: 64,
-    parse: integer(0, 65_536),
-  },
-  logLevel: {
-    flags: '--log-level <level>',
-    description: 'what is logged: debug, info, warn, error or silent',
-    default: 'info',
-    parse: oneOf(['debug', 'info', 'warn', 'error', 'silent']),
-  },
-} satisfies Record<string, Setting>
-
-/** What `serve` alone has: more processes, more nodes, more servers behind them. */
-export const scaleSettings = {
-  workers: {
-    flags: '--workers <number>',
-    description: 'processes that serve, on one port',
-    default: 1,
-    parse: integer(1, 256),
-  },
-  replica: {
-    flags: '--replica <url>',
-    description: 'a streaming replica of a PostgreSQL --database to read from; repeatable, or comma-separated',
-    parse: replicaUrls,
-  },
-  limits: {
-    flags: '--limits <url>',
-    description: 'share the limits with other nodes through a Valkey or Redis server, redis://HOST',
-    parse: redisUrl,
-  },
-  databaseConnections: {
-    flags: '--database-connections <number>',
-    description: 'connections of each process to each PostgreSQL server',
-    default: 10,
-    parse: integer(1, 1_000),
-  },
-  databaseTimeoutSeconds: {
-    flags: '--database-timeout-seconds <seconds>',
-    description: 'how long a request may wait for PostgreSQL in all, before a 503',
-    default: 5,
-    parse: integer(1, 3_600),
-  },
-} satisfies Record<string, Setting>
-
-export const metricsPort: Setting = {
-  flags: '--metrics-port <number>',
-  description: 'the loopback port of /metrics for Prometheus; 0 turns it off',
-  default: 9464,
-  parse: integer(0, 65_535),
-}
 
 /** The options of `serve` and `demo` as commander hands them over. */
 export interface ServeOptions {

@@ -10,9 +10,9 @@ import {
   setDisabled,
   setPassword,
 } from '../auth/queries.js'
-import { database, type Setting } from '../config.js'
 import { integer } from '../forms.js'
 import { formatInstant, nowSeconds } from '../instant.js'
+import { database, type Setting } from '../settings.js'
 import type { Db, Store } from '../store/store.js'
 import { countCodePoints } from '../text.js'
 import { command, readStandardInput, withStore } from './command.js'

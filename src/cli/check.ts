@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { database } from '../config.js'
 import { checkPortal, repairPortal } from '../portal/check.js'
+import { database } from '../settings.js'
 import { command, withStore } from './command.js'
 import { CommandError, print } from './output.js'
 

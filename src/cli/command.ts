@@ -1,5 +1,6 @@
 import { Command } from 'commander'
-import { type Setting, toOption } from '../config.js'
+import { toOption } from '../config.js'
+import type { Setting } from '../settings.js'
 import { openStore } from '../store/open.js'
 import type { OpenOptions } from '../store/opening.js'
 import type { Store } from '../store/store.js'

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
-import { database } from '../config.js'
 import { exportLines } from '../portal/export.js'
+import { database } from '../settings.js'
 import { command, withStore } from './command.js'
 
 export function exportCommand(): Command {

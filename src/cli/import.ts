@@ -1,7 +1,7 @@
 import { createReadStream, fstatSync, openSync } from 'node:fs'
 import type { Command } from 'commander'
-import { database } from '../config.js'
 import { type ImportReport, importDump } from '../portal/import.js'
+import { database } from '../settings.js'
 import { command, withStore } from './command.js'
 import { CommandError, print, startProgress, tell } from './output.js'
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { database, type Setting } from '../config.js'
 import { hidesAlready, setHiddenStatuts } from '../portal/statuts.js'
+import { database, type Setting } from '../settings.js'
 import { migrateStore, pendingOf } from '../store/open.js'
 import { lowerAscii } from '../text.js'
 import { command, withStore } from './command.js'

@@ -2,17 +2,8 @@ import cluster from 'node:cluster'
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
 import type { AppSettings } from '../app.js'
-import {
-  database,
-  host,
-  metricsPort,
-  port,
-  type ServeOptions,
-  scaleSettings,
-  serveSettings,
-  toAppSettings,
-  toServing,
-} from '../config.js'
+import { type ServeOptions, toAppSettings, toServing } from '../config.js'
+import { database, host, metricsPort, port, scaleSettings, serveSettings } from '../settings.js'
 import { openStore } from '../store/open.js'
 import { command, withStore } from './command.js'
 
