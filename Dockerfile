@@ -7,13 +7,13 @@ COPY package.json package-lock.json ./
 
 # What the server needs to run. The C sources and the binaries of other systems are a third of it, and serve nobody here.
 FROM base AS dependencies
-RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --omit=dev --no-audit --no-fund
+RUN npm ci --ignore-scripts --omit=dev --no-audit --no-fund
 RUN rm -rf node_modules/@photostructure/sqlite/src \
     node_modules/@photostructure/sqlite/prebuilds/darwin-* \
     node_modules/@photostructure/sqlite/prebuilds/win32-*
 
 FROM base AS build
-RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --no-audit --no-fund
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 # A clone whose files only their owner may read must give an image that another user can run.

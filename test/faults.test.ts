@@ -181,6 +181,34 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     await expectBack()
   })
 
+  test('closed to connections, a table changed under it, a table gone: never a 500, and all is well after', async () => {
+    const name = new URL(database).pathname.slice(1)
+    const statuses = new Set<number>()
+    const readSome = async () => {
+      for (let i = 0; i < 10; i++) statuses.add((await read()).status)
+    }
+    await primary.sql(`alter database ${name} allow_connections false`)
+    await primary.sql(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and pid <> pg_backend_pid()`,
+    )
+    await readSome()
+    await primary.sql(`alter database ${name} allow_connections true`)
+    await expectBack()
+    for (const change of [
+      'alter table auteurs alter column nom type varchar(500)',
+      'alter table auteurs alter column nom type text collate "C"',
+      'alter table auteurs rename to ailleurs',
+      'alter table ailleurs rename to auteurs',
+      'alter table auteurs rename column nom to autre',
+      'alter table auteurs rename column autre to nom',
+    ]) {
+      await runSql(database, change)
+      await readSome()
+    }
+    await expectBack()
+    expect([...statuses].sort()).toEqual([200, 503])
+  })
+
   test('a lock that another process keeps: a login waits its time and has a 503, a read does not wait', async () => {
     const keeper = runSql(database, 'select pg_advisory_lock(1347177811, 1); select pg_sleep(2)')
     await wait(100)

@@ -126,6 +126,26 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
     for (const node of [one, other]) expect((await node.get('/rubriques', key)).text).toContain('repris')
   })
 
+  test('a node whose line is back lets go of its other connections, which may lead to a server that is no primary any more', async () => {
+    const pids = async () => {
+      const rows = await runSql<{ pid: number }>(
+        database,
+        'select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      )
+      return new Set(rows.map(({ pid }) => pid))
+    }
+    const readMany = () => Promise.all(Array.from({ length: 12 }, (_, i) => one.get(`/challenges?x=${i}`, key)))
+    await readMany()
+    const before = await pids()
+    expect(before.size).toBeGreaterThan(4)
+    await cutLines(database)
+    await until(async () => {
+      const now = await pids()
+      return [...before].every((pid) => !now.has(pid))
+    })
+    for (const { status } of await readMany()) expect(status).toBe(200)
+  })
+
   test('a node whose line to the database is cut asks with each request, misses nothing, and hears again by itself', async () => {
     const doomed = await addKey(one.store, ACCOUNT.login)
     expect((await other.get('/rubriques', doomed)).status).toBe(200)

@@ -150,6 +150,13 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
         [`postgres://${user}:${password}@127.0.0.1:${await freePort()}/x`, /nothing listens there/],
         [`postgres://${user}:${password}@nowhere.invalid/x`, /there is no such host/],
         [`postgres://${user}:${password}@/x?host=/nowhere`, /there is no such socket/],
+        // A password that was not encoded must not be taken for a host, a path or a parameter, and so be shown.
+        [`postgres://${user}:8/${password}@127.0.0.1/x`, /an @ behind the host/],
+        [`postgres://${user}:a@b/${password}@127.0.0.1/x`, /an @ behind the host/],
+        [`postgres://${user}:a@/${password}@127.0.0.1/x`, /an @ behind the host/],
+        [`postgres://${user}:a@b/x?${password}@127.0.0.1/x`, /an @ behind the host/],
+        [`postgres://${user}:a#${password}@127.0.0.1/x`, /an @ behind the host/],
+        [`postgres://127.0.0.1/x/${password}`, /a database with a slash/],
       ]
       for (const [url, line] of wrong) await expectRefused(['serve', '--port', '0', '--database', url], line)
     })
