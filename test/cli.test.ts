@@ -9,6 +9,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../src/store/open.js'
 import { type DumpLine, engines, exportFrom, heard, makeFolder, makePlace } from './harness.js'
+import { hasOpenssl, OPENSSL } from './openssl.js'
 import { palmares, type Run, type RunOptions, startPalmares } from './palmares.js'
 import { runSql } from './servers/postgres.js'
 
@@ -31,8 +32,6 @@ const PORTAL = [
 ]
   .map((line) => `${JSON.stringify(line)}\n`)
   .join('')
-
-const OPENSSL = 'openssl'
 
 let folder: string
 const at = (name: string) => join(folder, name)
@@ -588,15 +587,6 @@ interface Ranked {
   id_auteur: string
   place: number
   position: number
-}
-
-function hasOpenssl(): boolean {
-  try {
-    execFileSync(OPENSSL, ['version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
 }
 
 function done(stdout: string): Run {

@@ -21,7 +21,7 @@ import { type ImportReport, importDump } from '../src/portal/import.js'
 import { serveSettings } from '../src/settings.js'
 import { openStore } from '../src/store/open.js'
 import type { Serving } from '../src/store/opening.js'
-import type { Store } from '../src/store/store.js'
+import type { Db, Store } from '../src/store/store.js'
 import { createDatabase, dropDatabase } from './servers/postgres.js'
 
 export type DumpLine = Record<string, unknown>
@@ -113,6 +113,21 @@ export async function exportFrom(store: Store, options: { withAccounts?: boolean
       .filter(Boolean)
       .map((line) => JSON.parse(line))
   })
+}
+
+/** A change of the data that shows: one category more. */
+export function addRubrique(store: Store, nom: string): Promise<void> {
+  return store.write({ donnees: true }, async (db) => {
+    await db.exec(
+      'insert into rubriques (id_rubrique, nom) select coalesce(max(id_rubrique), 0) + 1, ? from rubriques',
+      nom,
+    )
+  })
+}
+
+/** The names of the categories. */
+export async function rubriques(db: Db): Promise<string[]> {
+  return (await db.select<{ nom: string }>('select nom from rubriques order by id_rubrique')).map(({ nom }) => nom)
 }
 
 /** Adds an account for an author that the store has. */

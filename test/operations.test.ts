@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { openStore } from '../src/store/open.js'
 import { ACCOUNT, engines, heard, makeFolder, startServer, type TestServer } from './harness.js'
+import { hasOpenssl, OPENSSL } from './openssl.js'
 import { dropDatabase } from './servers/postgres.js'
 import { exchange, petitPortail, postLogin, problemOf, sessionOf } from './wire.js'
 
 const TABLEAU = 'https://tableau.example'
-const OPENSSL = 'openssl'
 
 for (const engine of engines) {
   describe(engine, () => {
@@ -302,13 +302,4 @@ function answerOf(request: ReturnType<typeof httpsGet>): Promise<import('node:ht
   return new Promise((resolve, reject) => {
     request.on('error', reject).on('response', (response) => resolve(response.resume()))
   })
-}
-
-function hasOpenssl(): boolean {
-  try {
-    execFileSync(OPENSSL, ['version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,7 +1,16 @@
 import { rmSync } from 'node:fs'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { engines, heard, type MadeStore, makeFolder, makePlace, makeStore } from '../../test/harness.js'
+import {
+  addRubrique,
+  engines,
+  heard,
+  type MadeStore,
+  makeFolder,
+  makePlace,
+  makeStore,
+  rubriques,
+} from '../../test/harness.js'
 import { palmares } from '../../test/palmares.js'
 import { migrations } from './migrations/index.js'
 import { migrateStore, openStore } from './open.js'
@@ -276,19 +285,6 @@ describe.each(engines)('migrations on %s', (engine) => {
     await (await openStore(place.url, { create: false })).close()
   })
 })
-
-function addRubrique(store: Store, nom: string): Promise<void> {
-  return store.write({ donnees: true }, async (db) => {
-    await db.exec(
-      'insert into rubriques (id_rubrique, nom) select coalesce(max(id_rubrique), 0) + 1, ? from rubriques',
-      nom,
-    )
-  })
-}
-
-async function rubriques(db: Db): Promise<string[]> {
-  return (await db.select<{ nom: string }>('select nom from rubriques order by id_rubrique')).map(({ nom }) => nom)
-}
 
 /** A write that holds others up until it is told to end. */
 async function holdWrite(store: Store): Promise<{ release(): Promise<void> }> {

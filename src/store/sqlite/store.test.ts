@@ -12,10 +12,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { importInto, makeFolder } from '../../../test/harness.js'
+import { addRubrique, importInto, makeFolder, rubriques } from '../../../test/harness.js'
 import { palmares } from '../../../test/palmares.js'
 import { openStore } from '../open.js'
-import type { Db, Store } from '../store.js'
+import type { Store } from '../store.js'
 import { openDriver } from './driver.js'
 
 let folder: string
@@ -39,7 +39,7 @@ afterEach(async () => {
 
 describe('read', () => {
   test('sees one version of the data, whatever another process writes meanwhile', async () => {
-    await addRubrique('before')
+    await addRubrique(store, 'before')
     await store.read(async (db) => {
       expect(await rubriques(db)).toEqual(['before'])
       await otherProcess(`db.exec("insert into rubriques (id_rubrique, nom) values (77, 'other')")`)
@@ -63,7 +63,7 @@ describe('read', () => {
 
 test('a write waits for a writer in another process, and goes on when it has finished', async () => {
   const holder = await holdLock(['begin immediate'])
-  const writing = addRubrique('waited')
+  const writing = addRubrique(store, 'waited')
   await holder.release()
   await writing
   expect(await store.read(rubriques)).toEqual(['waited'])
@@ -79,7 +79,7 @@ test('versions sees the commit of another process at once, and moves by one with
 
 describe('backup', () => {
   test('of a live store copies one version of it, while another process goes on writing', async () => {
-    await addRubrique('r')
+    await addRubrique(store, 'r')
     const writer = inOtherProcess(`
       for (let i = 2; ; i++) {
         db.exec('begin immediate')
@@ -223,19 +223,6 @@ describe('the operator is told in one line, with status 1,', () => {
     store = await openStore(url, { create: false })
   })
 })
-
-function addRubrique(nom: string): Promise<void> {
-  return store.write({ donnees: true }, async (db) => {
-    await db.exec(
-      'insert into rubriques (id_rubrique, nom) select coalesce(max(id_rubrique), 0) + 1, ? from rubriques',
-      nom,
-    )
-  })
-}
-
-async function rubriques(db: Db): Promise<string[]> {
-  return (await db.select<{ nom: string }>('select nom from rubriques order by id_rubrique')).map(({ nom }) => nom)
-}
 
 function copyWith(name: string, sql: string): void {
   const db = openDriver(file, { busyTimeoutMilliseconds: 0 })
