@@ -235,8 +235,12 @@ describe('serve --workers', () => {
     let closed = 0
     const sockets: Socket[] = []
     for (let i = 0; i < 10; i++) sockets.push((await open(server!.url)).once('close', () => closed++))
-    await vi.waitFor(() => expect(closed).toBe(6), PATIENCE)
+    // Each worker takes its share, and which of them gets a connection is not ours to say.
+    await vi.waitFor(() => expect(closed).toBeGreaterThanOrEqual(6), PATIENCE)
+    await sleep(300)
+    expect(closed).toBeLessThanOrEqual(8)
     for (const socket of sockets) socket.destroy()
+    await vi.waitFor(async () => expect((await ask(`${server?.url}/health/live`)).status).toBe(200), PATIENCE)
   })
 
   test('what keeps it from starting is told in one line, and no process is left', async () => {
