@@ -20,6 +20,12 @@ export function parseInstant(text: string): number | undefined {
   return seconds >= FIRST_SECOND && seconds <= LAST_SECOND ? seconds : undefined
 }
 
+/** The year and month of an instant in UTC, as one number: 202601. */
+export function monthOf(seconds: number): number {
+  const date = new Date(seconds * 1000)
+  return date.getUTCFullYear() * 100 + date.getUTCMonth() + 1
+}
+
 /** Seconds since 1970 now. */
 export function nowSeconds(): number {
   return Math.floor(Date.now() / 1000)

@@ -19,6 +19,7 @@ import { LocalLimits } from '../src/limits/local.js'
 import { exportLines } from '../src/portal/export.js'
 import { type ImportReport, importDump } from '../src/portal/import.js'
 import { serveSettings } from '../src/settings.js'
+import { EVERYTHING } from '../src/store/journal.js'
 import { openStore } from '../src/store/open.js'
 import type { Serving } from '../src/store/opening.js'
 import type { Db, Store } from '../src/store/store.js'
@@ -117,7 +118,7 @@ export async function exportFrom(store: Store, options: { withAccounts?: boolean
 
 /** A change of the data that shows: one category more. */
 export function addRubrique(store: Store, nom: string): Promise<void> {
-  return store.write({ donnees: true }, async (db) => {
+  return store.write({ donnees: EVERYTHING }, async (db) => {
     await db.exec(
       'insert into rubriques (id_rubrique, nom) select coalesce(max(id_rubrique), 0) + 1, ? from rubriques',
       nom,

@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from '
 import { get as httpsGet, request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { EVERYTHING } from '../src/store/journal.js'
 import { openStore } from '../src/store/open.js'
 import { ACCOUNT, engines, heard, makeFolder, startServer, type TestServer } from './harness.js'
 import { hasOpenssl, OPENSSL } from './openssl.js'
@@ -142,7 +143,7 @@ for (const engine of engines) {
           ? 'alter table auteurs rename column nom to elsewhere'
           : `alter table auteurs rename to elsewhere;
              create view auteurs as select id_auteur, (1 / (id_auteur * 0))::text as nom from elsewhere`
-      await other.write({ donnees: true }, async (db) => void (await db.exec(fault)))
+      await other.write({ donnees: EVERYTHING }, async (db) => void (await db.exec(fault)))
       await other.close()
       await heard(engine)
       const { detail, request_id } = await problemOf(await server.get('/auteurs'), 'internal_error')
@@ -288,7 +289,7 @@ for (const engine of engines) {
 async function damage(server: TestServer): Promise<void> {
   if (server.store.engine === 'postgres') return dropDatabase(server.database)
   const other = await openStore(server.database, { create: false })
-  await other.write({ comptes: true, donnees: true }, async () => undefined)
+  await other.write({ comptes: true, donnees: EVERYTHING }, async () => undefined)
   await other.close()
   const path = server.database.slice('sqlite:'.length)
   for (const file of [path, `${path}-wal`]) {

@@ -1,6 +1,8 @@
 import { verifyOrder } from '../store/counted.js'
+import { EVERYTHING } from '../store/journal.js'
 import type { Db, Store } from '../store/store.js'
-import { derive, derivePoints, findWrongScores, ORDERS } from './derive.js'
+import { derive, derivePoints, findWrongRankings, findWrongScores } from './derive.js'
+import { ORDERS } from './orders.js'
 
 export interface Finding {
   what: string
@@ -33,6 +35,11 @@ export async function checkPortal(store: Store): Promise<CheckReport> {
         faults: (await findWrongScores(db, SHOWN)).map((id) => `author ${id}`),
         remedy: REPAIR,
       },
+      {
+        what: 'rankings by category and period',
+        faults: (await findWrongRankings(db, SHOWN)).map((classement) => `ranking ${classement}`),
+        remedy: REPAIR,
+      },
       { what: 'counts of validations and challenges', faults: await checkCounts(db), remedy: REPAIR },
       { what: 'places and pages', faults: await checkOrders(db), remedy: REPAIR },
       { what: 'search', faults: await store.verifySearch(), remedy: REPAIR },
@@ -48,7 +55,7 @@ export async function repairPortal(store: Store): Promise<void> {
     async () => undefined,
     async (db) => {
       await derive(db)
-      return { change: { donnees: true } }
+      return { change: { donnees: EVERYTHING } }
     },
   )
   await store.rebuildSearch()

@@ -1,6 +1,6 @@
-import { CLASSEMENT } from '../classement/rank.js'
 import { rebuild } from '../store/counted.js'
 import type { Db } from '../store/store.js'
+import { ORDERS } from './orders.js'
 
 /**
  * What follows from the records: scores, counts, and the counted orders of the ranking and the lists. An import derives
@@ -10,7 +10,7 @@ export async function derive(db: Db): Promise<void> {
   await derivePoints(db)
   await deriveScores(db)
   await deriveCounts(db)
-  await deriveOrders(db)
+  await deriveRankings(db)
 }
 
 /** What no author's points may pass, with the base or without: every sum of them is then exact, in SQL and in JSON. */
@@ -66,8 +66,40 @@ async function expectedScores(db: Db): Promise<{ sql: string; values: string[] }
   return { sql, values }
 }
 
-export async function deriveOrders(db: Db): Promise<void> {
+/** The rankings by category and period, and every counted order, after `deriveScores`. */
+export async function deriveRankings(db: Db): Promise<void> {
+  await db.exec(`delete from classements`)
+  await db.exec(`insert into classements (classement, cle, id_auteur) ${rankedIn()} order by 1, 2, 3`)
+  await db.analyze('classements')
   for (const { pattern, entries } of ORDERS) await rebuild(db, pattern, entries)
+}
+
+/** The rankings that a validation counts in besides the whole one: its category's, its year's and its month's. */
+const RANKINGS = ['-c.id_rubrique', 'v.mois / 100 * 100', 'v.mois']
+
+/**
+ * The entries of the rankings by category and period, after `deriveScores`: for each the authors who have a validation there
+ * and hold a place, and the points that they earned there, negated. A condition may name the authors, as `v.id_auteur`.
+ */
+export function rankedIn(condition = 'true'): string {
+  return RANKINGS.map(
+    (ranking) => `select ${ranking} as classement, cast(-sum(c.score) as bigint) as cle, v.id_auteur
+      from validations v join challenges c on c.id_challenge = v.id_challenge join auteurs a on a.id_auteur = v.id_auteur
+      where ${condition} and a.cle_classement is not null and ${ranking} is not null group by ${ranking}, v.id_auteur`,
+  ).join(' union all ')
+}
+
+/** The rankings by category and period whose entries are not what `deriveRankings` would make them, some of them. */
+export async function findWrongRankings(db: Db, limit: number): Promise<number[]> {
+  const stored = 'select classement, cle, id_auteur from classements'
+  const rows = await db.select<{ classement: number }>(
+    `select distinct classement from (
+       select * from (${rankedIn()}) as attendus except ${stored}
+     ) as manquants union select distinct classement from (
+       ${stored} except select * from (${rankedIn()}) as attendus
+     ) as surplus order by classement limit ${limit}`,
+  )
+  return rows.map(({ classement }) => classement)
 }
 
 /** The lower-case statuts that hold no place. */
@@ -88,25 +120,4 @@ async function deriveCount(db: Db, table: string, id: string, column: string, co
        left join (select ${id}, count(*) as nb from ${counted} group by ${id}) as c on c.${id} = t.${id}) as n
      where n.${id} = ${table}.${id} and ${table}.${column} <> n.nb`,
   )
-}
-
-/** Every counted order: the names it goes by, and its entries. */
-export const ORDERS: readonly { pattern: string; entries: string }[] = [
-  {
-    pattern: CLASSEMENT,
-    entries: `select '${CLASSEMENT}' as arbre, cle_classement as cle, id_auteur as id from auteurs
-      where cle_classement is not null`,
-  },
-  listOrder('auteurs', 'id_auteur'),
-  listOrder('challenges', 'id_challenge'),
-  listOrder('environnements_virtuels', 'id_environnement_virtuel'),
-  {
-    pattern: 'validations/%',
-    entries: `select 'validations/' || id_challenge as arbre, date as cle, id_auteur as id from validations`,
-  },
-]
-
-/** The whole list of a table, by id. */
-function listOrder(table: string, id: string): { pattern: string; entries: string } {
-  return { pattern: table, entries: `select '${table}' as arbre, 0 as cle, ${id} as id from ${table}` }
 }

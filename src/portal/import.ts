@@ -1,3 +1,4 @@
+import { EVERYTHING } from '../store/journal.js'
 import type { Change, Db, Store } from '../store/store.js'
 import { derive, derivePoints, MAX_POINTS } from './derive.js'
 import { readLines } from './lines.js'
@@ -62,7 +63,7 @@ export async function importDump(
     options.onProgress?.('rank', staged.lines)
     await derive(db)
     const accounts = tallies.some((tally) => ['auteur', 'compte'].includes(tally.type) && hasChanged([tally]))
-    return { change: { donnees: true, comptes: accounts }, tallies }
+    return { change: { donnees: EVERYTHING, comptes: accounts }, tallies }
   }
 
   try {

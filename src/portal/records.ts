@@ -1,4 +1,5 @@
 import { isAcceptableHash } from '../auth/passwords.js'
+import { monthOf } from '../instant.js'
 import { UNKNOWN_DATE } from '../store/tables.js'
 import { fold, lowerAscii } from '../text.js'
 import * as field from './fields.js'
@@ -148,8 +149,13 @@ const validation = recordKind(validationFields, {
   type: 'validation',
   table: 'validations',
   key: ['id_auteur', 'id_challenge'],
-  columns: ['date'],
-  toRow: (line) => [line.id_auteur, line.id_challenge, line.date ?? UNKNOWN_DATE],
+  columns: ['date', 'mois'],
+  toRow: (line) => [
+    line.id_auteur,
+    line.id_challenge,
+    line.date ?? UNKNOWN_DATE,
+    line.date === null ? null : monthOf(line.date),
+  ],
   references: [
     { column: 'id_auteur', table: 'auteurs' },
     { column: 'id_challenge', table: 'challenges' },

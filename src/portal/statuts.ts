@@ -1,5 +1,6 @@
+import { EVERYTHING } from '../store/journal.js'
 import type { Db, Store } from '../store/store.js'
-import { deriveOrders, derivePoints, deriveScores, hiddenStatuts } from './derive.js'
+import { derivePoints, deriveRankings, deriveScores, hiddenStatuts } from './derive.js'
 
 /** Sets what the ranking hides, sorted and in lower case, and ranks anew in one transaction. Says whether it changed. */
 export async function setHiddenStatuts(store: Store, statuts: readonly string[]): Promise<boolean> {
@@ -12,9 +13,9 @@ export async function setHiddenStatuts(store: Store, statuts: readonly string[])
         await db.exec('update etat set statuts_masques = ?', JSON.stringify(statuts))
         await derivePoints(db)
         await deriveScores(db)
-        await deriveOrders(db)
+        await deriveRankings(db)
       }
-      return { change: { donnees: changed }, changed }
+      return { change: changed ? { donnees: EVERYTHING } : {}, changed }
     },
   )
   return changed

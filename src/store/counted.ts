@@ -20,11 +20,11 @@ export interface Position {
 }
 
 /** Entries of a leaf and nodes of a node when a tree is built; a live tree may hold up to twice as many. */
-const FAN = 32
-const TOP_LEVEL = 3
+export const FAN = 32
+export const TOP_LEVEL = 3
 
 /** Every level begins here, before any key that an entry can have. */
-const FIRST_CLE = -Number.MAX_SAFE_INTEGER
+export const FIRST_CLE = -Number.MAX_SAFE_INTEGER
 
 /** How many entries the order holds. */
 export async function countAll(db: Db, arbre: string): Promise<number> {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines, makeStore } from '../../test/harness.js'
+import { EVERYTHING } from './journal.js'
 import { listIds } from './list.js'
 import type { Db, Store } from './store.js'
 
@@ -20,7 +21,7 @@ describe.each(engines)('a needle too short for the index of %s', (engine) => {
       const nom = (i + 1) % 5_000 === 0 ? `zz ${i}` : `a ${i}`
       return [i + 1, nom, nom, '', '', 'fr', 'fr']
     })
-    await store.write({ donnees: true }, (db) => db.load('auteurs', columns, rows))
+    await store.write({ donnees: EVERYTHING }, (db) => db.load('auteurs', columns, rows))
   })
   afterAll(() => close())
 

@@ -10,6 +10,7 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
 } from 'kysely'
 import type { Tables } from './tables.js'
 
@@ -37,6 +38,11 @@ export interface CompiledStatement {
  */
 export function statement<P extends Parameters = Record<never, never>>() {
   return <R>(build: (q: Builder, p: P) => Compilable<R>): Statement<P, R> => ({ build, compiled: {} })
+}
+
+/** Declares a query of written SQL that takes no value, in words that both engines know. */
+export function fixed<R = never>(text: string): Statement<Record<never, never>, R> {
+  return statement()((q) => ({ compile: () => sql.raw<R>(text).compile(q) }))
 }
 
 export function compile<P extends Parameters, R>(target: Statement<P, R>, engine: Engine): CompiledStatement {

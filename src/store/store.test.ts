@@ -12,6 +12,7 @@ import {
   rubriques,
 } from '../../test/harness.js'
 import { palmares } from '../../test/palmares.js'
+import { EVERYTHING } from './journal.js'
 import { migrations } from './migrations/index.js'
 import { migrateStore, openStore } from './open.js'
 import type { Db, Store } from './store.js'
@@ -48,7 +49,7 @@ describe.each(engines)('a store on %s:', (engine) => {
 
     test('sees nothing of a write that is not committed or that failed, and its version has not moved', async () => {
       const before = await store.versions()
-      const failing = store.write({ donnees: true, comptes: true }, async (db) => {
+      const failing = store.write({ donnees: EVERYTHING, comptes: true }, async (db) => {
         await db.exec("insert into rubriques (id_rubrique, nom) values (1, 'x')")
         expect(await store.read(rubriques)).toEqual([])
         throw new Error('changed my mind')
@@ -117,7 +118,7 @@ describe.each(engines)('a store on %s:', (engine) => {
       await store.write({ comptes: true }, async () => undefined)
       const between = await store.versions()
       expect(between).toEqual({ donnees: before.donnees, comptes: expect.toSatisfy((it) => it > before.comptes) })
-      await store.write({ donnees: true }, async () => undefined)
+      await store.write({ donnees: EVERYTHING }, async () => undefined)
       const after = await store.versions()
       expect(after).toEqual({ donnees: expect.toSatisfy((it) => it > between.donnees), comptes: between.comptes })
       await heard(engine)
@@ -147,7 +148,7 @@ describe.each(engines)('a store on %s:', (engine) => {
   describe('a bulk', () => {
     const insert = (db: Db, id: number) =>
       db.exec('insert into rubriques (id_rubrique, nom) values (?, ?)', id, `${id}`)
-    const change = { donnees: true, comptes: false }
+    const change = { donnees: EVERYTHING, comptes: false }
     const nothing = async () => undefined
 
     test('leaves nothing behind where its stage or its merge fails, and the next is well', async () => {

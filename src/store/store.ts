@@ -1,4 +1,5 @@
 import type { Compilable, RawBuilder } from 'kysely'
+import type { JournalEntry } from './journal.js'
 import type { Builder, Engine, Parameters, Statement } from './query.js'
 
 /** What a reader may still hold: it is right as long as the version of its kind is. */
@@ -42,10 +43,14 @@ export interface Search {
   matches(table: string, id: string, needles: Readonly<Record<string, string>>): RawBuilder<{ id: number }>
 }
 
+/** What a transaction changed: the lines that it writes into the journal, and whether accounts did. */
 export interface Change {
-  donnees?: boolean
+  donnees?: readonly JournalEntry[]
   comptes?: boolean
 }
+
+/** What a writer keeps other writers out of. On SQLite there is one writer of anything at a time. */
+export type Domain = 'donnees' | 'comptes'
 
 /** Where a read may be answered: the one server that takes writes, or any that holds what is known to be the newest data. */
 export type Source = 'primary' | 'any'
@@ -64,7 +69,7 @@ export interface Store {
    * Runs one transaction and makes its change of versions with it, as `change` is when the work has ended. Waits at most 5 s for another writer, then throws
    * `StoreError` `busy`. The work must not wait for anything but the store.
    */
-  write<T>(change: Change, work: (db: Db) => Promise<T>): Promise<T>
+  write<T>(change: Change, work: (db: Db) => Promise<T>, domain?: Domain): Promise<T>
   /**
    * Runs `stage` with temporary tables of its own and no lock that a reader or a writer waits for, then `merge` in one
    * transaction. `merge` says which versions its changes move. Where it may touch accounts that stay, `withAccounts`

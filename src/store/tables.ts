@@ -15,15 +15,22 @@ export interface Tables {
   sessions: SessionTable
   cles_api: CleApiTable
   noeuds: NoeudTable
+  classements: ClassementTable
+  journal: JournalTable
 }
 
-/** The one row that says what the readers may still hold: each version grows with each change of its kind. */
+/**
+ * The one row that says what the readers may still hold: each version grows with each change of its kind. That of the data
+ * is the cursor of the newest line of the journal.
+ */
 export interface EtatTable {
   id: number
   version_donnees: number
   version_comptes: number
   /** A JSON array of the lower-case statuts that hold no place. */
   statuts_masques: string
+  /** How many lines the journal holds. */
+  journal_lignes: number
 }
 
 export interface RubriqueTable {
@@ -73,6 +80,30 @@ export interface ValidationTable {
   id_challenge: number
   /** `UNKNOWN_DATE` where the portal does not know it. */
   date: number
+  /** Year and month of the date in UTC, as the number 202601; null where the date is unknown. */
+  mois: number | null
+}
+
+/** An entry of a ranking by category or by period: an author who has a validation there. */
+export interface ClassementTable {
+  /** Which ranking: a category's id negated, a year as 202600, or a month as 202601. */
+  classement: number
+  /** The points earned there, negated. */
+  cle: number
+  id_auteur: number
+}
+
+/** What changed, in the order in which it was committed; see `journal.ts`. */
+export interface JournalTable {
+  curseur: number
+  /** When it was applied. */
+  date: number
+  type: string
+  id_auteur: number | null
+  id_challenge: number | null
+  id_rubrique: number | null
+  /** For a move of ranks: the keys between which each counted order changed, as JSON. */
+  rangs: string | null
 }
 
 export interface EnvironnementVirtuelTable {

@@ -134,7 +134,7 @@ interface Found {
 
 const OUR_TABLES = [
   ...['etat', 'rubriques', 'auteurs', 'challenges', 'challenges_auteurs', 'validations', 'environnements_virtuels'],
-  ...['comptes', 'sessions', 'cles_api', 'noeuds'],
+  ...['comptes', 'sessions', 'cles_api', 'noeuds', 'classements', 'journal'],
 ]
 
 const FOUND = `select current_setting('server_version_num')::int as server, current_setting('server_encoding') as encoding,

@@ -1,5 +1,6 @@
 import type { QueryResult } from 'pg'
-import { type Change, type Db, type Search, StoreError, type Versions } from '../store.js'
+import { appendJournal } from '../journal.js'
+import { type Change, type Db, type Domain, type Search, StoreError, type Versions } from '../store.js'
 import type { Address } from './address.js'
 import { Connection } from './connection.js'
 import { makePool, type PoolClient, toConnectError } from './driver.js'
@@ -20,10 +21,9 @@ export const SILENT_WRITER_MILLISECONDS = 10_000
 /** Works that wait for a free connection; more are refused at once. */
 const MAX_WAITING = 1_000
 
-/** The key of the lock that writers of accounts take: "PLMS" in ASCII, and a number of its own. */
+/** The keys of the locks that writers take: "PLMS" in ASCII, and a number for each domain. */
 export const LOCK_SPACE = 0x504c4d53
-export const ACCOUNTS_LOCK = 1
-export const DATA_LOCK = 2
+export const LOCKS: Readonly<Record<Domain, number>> = { comptes: 1, donnees: 2 }
 export const SCHEMA_LOCK = 3
 
 export const SELECT_VERSIONS =
@@ -77,14 +77,14 @@ export class Server {
     })
   }
 
-  /** Runs one transaction of short changes, after whoever writes accounts now; gives the versions that it made. */
-  write<T>(change: Change, work: (db: Db) => Promise<T>): Promise<{ value: T; versions: Versions }> {
+  /** Runs one transaction of short changes, after whoever writes in the same domain now; gives the versions that it made. */
+  write<T>(change: Change, work: (db: Db) => Promise<T>, domain: Domain): Promise<{ value: T; versions: Versions }> {
     const { timeoutMilliseconds } = this.options
     const lockMilliseconds = Math.min(LOCK_MILLISECONDS, timeoutMilliseconds ?? LOCK_MILLISECONDS)
     const patience = timeoutMilliseconds === undefined ? undefined : timeoutMilliseconds + lockMilliseconds
     const begin = `begin; set local lock_timeout = ${lockMilliseconds}; set local statement_timeout = 0;
       set local idle_in_transaction_session_timeout = ${SILENT_WRITER_MILLISECONDS};
-      select pg_advisory_xact_lock(${LOCK_SPACE}, ${ACCOUNTS_LOCK})`
+      select pg_advisory_xact_lock(${LOCK_SPACE}, ${LOCKS[domain]})`
     return this.lend(patience, async (db) => {
       try {
         await db.query({ text: begin })
@@ -143,30 +143,32 @@ export class Server {
 }
 
 /** Moves the versions of a transaction and tells every node that listens, when it commits. */
-export async function moveVersions(db: Db, change: Change): Promise<Versions> {
-  const [donnees, comptes] = [next('donnees', change.donnees), next('comptes', change.comptes)]
-  const moved = change.donnees || change.comptes
+export async function moveVersions(db: Db, { donnees = [], comptes = false }: Change): Promise<Versions> {
+  const isMoved = donnees.length > 0 || comptes
   const [versions] = await db.select<Versions>(
-    moved
-      ? `with moved as (update etat set version_donnees = ${donnees}, version_comptes = ${comptes}
+    isMoved
+      ? `with moved as (update etat set version_donnees = ${next('donnees', donnees.length > 0)}, version_comptes = ${next('comptes', comptes)}
            returning version_donnees as donnees, version_comptes as comptes)
          select donnees, comptes, pg_notify('${CHANNEL_PREFIX}' || current_schema(), '') from moved`
       : 'select version_donnees as donnees, version_comptes as comptes from etat',
   )
   if (!versions) throw new StoreError('corrupt', 'the table etat has lost its row; restore a backup')
-  return { donnees: versions.donnees, comptes: versions.comptes }
+  if (donnees.length === 0) return versionsOf(versions)
+  const newest = await appendJournal(db, donnees, versions.donnees)
+  await db.exec('update etat set version_donnees = ?', newest)
+  return { donnees: newest, comptes: versions.comptes }
 }
 
 /** Listeners hear their own portal, where a database has one in each of several schemas. */
 export const CHANNEL_PREFIX = 'palmares_'
 
 /**
- * A version follows the clock, a millisecond each, so that one that was lost with a failed primary is never given again to
+ * A version follows the clock, a microsecond each, so that one that was lost with a failed primary is never given again to
  * other data by the replica that took its place.
  */
-function next(kind: 'donnees' | 'comptes', isMoved = false): string {
+function next(kind: 'donnees' | 'comptes', isMoved: boolean): string {
   const column = `version_${kind}`
-  return isMoved ? `greatest(${column} + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)` : column
+  return isMoved ? `greatest(${column} + 1, (extract(epoch from clock_timestamp()) * 1000000)::bigint)` : column
 }
 
 /** The versions that a primary says. Throws `StoreError` where it is none any more. */

@@ -1,6 +1,7 @@
 import {
   type Change,
   type Db,
+  type Domain,
   type Search,
   type Source,
   type Store,
@@ -14,10 +15,9 @@ import { withClient } from './driver.js'
 import type { Replica } from './replicas.js'
 import { createSearchIndexes, findBrokenIndexes, findSearchIndexes, SEARCH_INDEXES } from './search.js'
 import {
-  ACCOUNTS_LOCK,
-  DATA_LOCK,
   LOCK_MILLISECONDS,
   LOCK_SPACE,
+  LOCKS,
   moveVersions,
   type Server,
   SILENT_WRITER_MILLISECONDS,
@@ -64,8 +64,8 @@ export class PostgresStore implements Store {
     return this.primary.read((db, version) => this.shown(db, version, work))
   }
 
-  async write<T>(change: Change, work: (db: Db) => Promise<T>): Promise<T> {
-    const { value, versions } = await this.primary.write(change, work)
+  async write<T>(change: Change, work: (db: Db) => Promise<T>, domain: Domain = 'comptes'): Promise<T> {
+    const { value, versions } = await this.primary.write(change, work, domain)
     this.beside?.watcher.note(versions)
     return value
   }
@@ -171,7 +171,7 @@ async function transaction<T extends { change: Change }>(
   try {
     await db.exec(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
     await db.exec(`set local idle_in_transaction_session_timeout = ${SILENT_WRITER_MILLISECONDS}`)
-    for (const lock of withAccounts ? [DATA_LOCK, ACCOUNTS_LOCK] : [DATA_LOCK]) {
+    for (const lock of withAccounts ? [LOCKS.donnees, LOCKS.comptes] : [LOCKS.donnees]) {
       await db.exec(`select pg_advisory_xact_lock(${LOCK_SPACE}, ${lock})`)
     }
     const value = await merge(db)

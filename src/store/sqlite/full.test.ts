@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeStore } from '../../../test/harness.js'
+import { EVERYTHING } from '../journal.js'
 import type { Db, Store } from '../store.js'
 
 let store: Store
@@ -21,13 +22,13 @@ const countRubriques = () => store.read((db) => db.select('select count(*) as nb
 test('a write that the disk has no room for throws full, leaves nothing behind, and the store goes on', async () => {
   const before = await store.versions()
   await limitPages(1)
-  const writing = store.write({ donnees: true }, async (db) => {
+  const writing = store.write({ donnees: EVERYTHING }, async (db) => {
     await addRubrique(1, 'small')(db)
     await addRubrique(2, 'x'.repeat(1_000_000))(db)
   })
   await expect(writing).rejects.toMatchObject({ name: 'StoreError', fault: 'full' })
   expect([await countRubriques(), await store.versions()]).toEqual([[{ nb: 0 }], before])
   await limitPages(1_000_000)
-  await store.write({ donnees: true }, addRubrique(2, 'x'.repeat(1_000_000)))
+  await store.write({ donnees: EVERYTHING }, addRubrique(2, 'x'.repeat(1_000_000)))
   expect(await countRubriques()).toEqual([{ nb: 1 }])
 })

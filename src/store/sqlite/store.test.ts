@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { addRubrique, importInto, makeFolder, rubriques } from '../../../test/harness.js'
 import { palmares } from '../../../test/palmares.js'
+import { EVERYTHING } from '../journal.js'
 import { openStore } from '../open.js'
 import type { Store } from '../store.js'
 import { openDriver } from './driver.js'
@@ -73,7 +74,7 @@ test('versions sees the commit of another process at once, and moves by one with
   const before = await store.versions()
   await otherProcess('db.exec("update etat set version_donnees = version_donnees + 1")')
   expect(await store.versions()).toEqual({ ...before, donnees: before.donnees + 1 })
-  await store.write({ donnees: true, comptes: true }, async () => undefined)
+  await store.write({ donnees: EVERYTHING, comptes: true }, async () => undefined)
   expect(await store.versions()).toEqual({ donnees: before.donnees + 2, comptes: before.comptes + 1 })
 })
 
@@ -105,7 +106,7 @@ describe('backup', () => {
     const copy = await openStore(`sqlite:${copyFile}`, { create: false })
     await copy.read(async (db) => {
       await rubriques(db)
-      await copy.write({ donnees: true }, async () => undefined)
+      await copy.write({ donnees: EVERYTHING }, async () => undefined)
     })
     await copy.close()
     expect(statSync(copyFile).mode & 0o777).toBe(0o600)

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { appendJournal, EVERYTHING, type JournalEntry } from '../journal.js'
 import { type Change, type Db, type Store, StoreError, type StoreState, type Versions } from '../store.js'
 import { Connection } from './connection.js'
 import { Mutex, Pool } from './pool.js'
@@ -134,7 +135,7 @@ export class SqliteStore implements Store {
   }
 
   async rebuildSearch(): Promise<void> {
-    await this.write({ donnees: true }, async () => {
+    await this.write({ donnees: EVERYTHING }, async () => {
       for (const table of SEARCH_TABLES) this.writer.script(`insert into ${table} (${table}) values ('rebuild')`)
     })
   }
@@ -155,7 +156,7 @@ async function transaction<T>(
   await beginImmediate(connection, deadline)
   try {
     const { value, change } = await work()
-    if (change.donnees) connection.change('update etat set version_donnees = version_donnees + 1')
+    if (change.donnees?.length) await moveData(connection, change.donnees)
     if (change.comptes) connection.change('update etat set version_comptes = version_comptes + 1')
     connection.change('commit')
     return value
@@ -163,6 +164,11 @@ async function transaction<T>(
     connection.rollback()
     throw error
   }
+}
+
+async function moveData(connection: Connection, entries: readonly JournalEntry[]): Promise<void> {
+  const last = Number(connection.value('select version_donnees from etat'))
+  connection.change('update etat set version_donnees = ?', await appendJournal(connection, entries, last))
 }
 
 interface BrokenReference {

@@ -1,0 +1,147 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines, makeStore } from '../../test/harness.js'
+import { countAll, rebuild, seek, verifyOrder } from './counted.js'
+import { applyMoves, forgetMoves, makeMoves, type SliceOf } from './counted-moves.js'
+import type { Db, Store } from './store.js'
+
+type Entry = [cle: number, id: number]
+/** A batch: what comes and what goes. */
+interface Batch {
+  added: Entry[]
+  removed: Entry[]
+}
+
+const ENTRIES = "select 'essai' as arbre, cle, id from essai"
+
+const sliceOf: SliceOf = (_, from, to) => ({
+  sql: 'select cle, id from essai where (cle, id) >= (?, ?) and (cle, id) < (?, ?) order by cle, id',
+  values: [from.cle, from.id, to.cle, to.id],
+})
+
+let store: Store
+let close: () => Promise<void>
+
+describe.each(engines)('on %s, a counted order that is kept', (engine) => {
+  beforeAll(async () => {
+    const made = await makeStore(engine)
+    store = made.store
+    close = made.close
+    await store.write({}, (db) => db.exec('create table essai (cle bigint not null, id bigint not null)'))
+  })
+
+  afterAll(() => close())
+
+  test('after any batches of entries that come and go counts as one that is built anew, and finds every row', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyBatch(), { minLength: 1, maxLength: 8 }), async (batches) => {
+        await empty()
+        const model = new Map<string, Entry>()
+        for (const batch of batches) {
+          await apply(store, model, batch)
+          await expectRight(model)
+        }
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  test('parts what grows at its end, level by level, and is empty again when all have gone', async () => {
+    await empty()
+    const model = new Map<string, Entry>()
+    for (let from = 0; from < 6_000; from += 1_500) {
+      await apply(store, model, { added: range(from, from + 1_500), removed: [] })
+      await expectRight(model)
+    }
+    const levels = await store.read((db) =>
+      db.select<{ niveau: number; plus: number }>(
+        "select niveau, count(*) as plus from noeuds where arbre = 'essai' group by niveau order by niveau",
+      ),
+    )
+    expect(levels[0]!.plus).toBeGreaterThan(6_000 / 64)
+    expect(levels[1]!.plus).toBeGreaterThan(1)
+    await apply(store, model, { added: [], removed: range(0, 6_000) })
+    await expectRight(model)
+    expect(await store.read((db) => db.select("select * from noeuds where arbre = 'essai' and nb <> 0"))).toEqual([])
+    expect(await store.read((db) => db.select("select niveau from noeuds where arbre = 'essai'"))).toHaveLength(4)
+  })
+
+  test('is as it was where a batch takes back what it brings', async () => {
+    await empty()
+    const model = new Map<string, Entry>()
+    await apply(store, model, { added: range(0, 100), removed: [] })
+    const before = await store.read((db) => db.select('select * from noeuds order by arbre, niveau, cle, id'))
+    await store.write({}, async (db) => {
+      await makeMoves(db)
+      await db.load(
+        'lot_ecarts',
+        ['arbre', 'cle', 'id', 'nb'],
+        [
+          ['essai', 5, 5, 1],
+          ['essai', 5, 5, -1],
+        ],
+      )
+      await applyMoves(db, sliceOf)
+    })
+    expect(await store.read((db) => db.select('select * from noeuds order by arbre, niveau, cle, id'))).toEqual(before)
+  })
+})
+
+async function empty(): Promise<void> {
+  await store.write({}, async (db) => {
+    await db.exec('delete from essai')
+    await rebuild(db, 'essai', 'select null as arbre, 0 as cle, 0 as id where false')
+  })
+}
+
+async function apply(some: Store, model: Map<string, Entry>, { added, removed }: Batch): Promise<void> {
+  const gone = unique(removed).filter((entry) => model.has(String(entry)))
+  const come = unique(added).filter((entry) => !model.has(String(entry)))
+  await some.write({}, async (db) => {
+    await makeMoves(db)
+    for (const [cle, id] of gone) await db.exec('delete from essai where cle = ? and id = ?', cle, id)
+    await db.load('essai', ['cle', 'id'], come)
+    const moves = [...gone.map((entry) => ['essai', ...entry, -1]), ...come.map((entry) => ['essai', ...entry, 1])]
+    await db.load('lot_ecarts', ['arbre', 'cle', 'id', 'nb'], moves)
+    await applyMoves(db, sliceOf)
+    await forgetMoves(db)
+  })
+  for (const entry of gone) model.delete(String(entry))
+  for (const entry of come) model.set(String(entry), entry)
+}
+
+async function expectRight(model: Map<string, Entry>): Promise<void> {
+  const sorted = [...model.values()].sort((a, b) => a[0] - b[0] || a[1] - b[1])
+  await store.read(async (db) => {
+    expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual([])
+    expect(await countAll(db, 'essai')).toBe(sorted.length)
+    const step = Math.max(1, Math.floor(sorted.length / 20))
+    for (let row = 0; row < sorted.length; row += step) await expectRow(db, sorted, row)
+    expect(await seek(db, 'essai', sorted.length)).toBeUndefined()
+  })
+}
+
+async function expectRow(db: Db, sorted: Entry[], row: number): Promise<void> {
+  const found = await seek(db, 'essai', row)
+  const from = sorted.findIndex(([cle, id]) => cle > found!.cle || (cle === found!.cle && id >= found!.id))
+  expect(from + found!.reste).toBe(row)
+  expect(found!.reste).toBeLessThan(64)
+}
+
+function range(from: number, to: number): Entry[] {
+  return Array.from({ length: to - from }, (_, i): Entry => [Math.floor((from + i) / 3), from + i + 1])
+}
+
+function unique(entries: Entry[]): Entry[] {
+  return [...new Map(entries.map((entry) => [String(entry), entry])).values()]
+}
+
+/** Many at once around one key, so that nodes are parted, or a few anywhere. */
+function anyBatch(): fc.Arbitrary<Batch> {
+  const entry = fc.tuple(fc.integer({ min: -5, max: 5 }), fc.integer({ min: 1, max: 60 }))
+  const crowd = fc
+    .tuple(fc.integer({ min: -5, max: 5 }), fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 200 }))
+    .map(([cle, first, size]) => Array.from({ length: size }, (_, i): Entry => [cle, first + i]))
+  const some = fc.oneof(fc.array(entry as fc.Arbitrary<Entry>, { maxLength: 30 }), crowd)
+  return fc.record({ added: some, removed: some })
+}

@@ -1,0 +1,190 @@
+import { FAN, FIRST_CLE, TOP_LEVEL } from './counted.js'
+import { fixed, statement } from './query.js'
+import type { Db } from './store.js'
+
+/** How to read the entries of one counted order between two keys, for a leaf that has grown too large. */
+export interface Slice {
+  /** A select of (cle, id), ascending. */
+  sql: string
+  values: readonly unknown[]
+}
+export type SliceOf = (arbre: string, from: Key, to: Key) => Slice
+
+export interface Key {
+  cle: number
+  id: number
+}
+
+/** A node may hold so many entries or nodes until it is parted. */
+const MAX_MEMBERS = 2 * FAN
+const LAST_KEY: Key = { cle: Number.MAX_SAFE_INTEGER, id: Number.MAX_SAFE_INTEGER }
+
+/**
+ * Keeps counted orders right as entries come and go. The caller notes each in the temporary table `lot_ecarts`: its order,
+ * its key, and 1 or -1. An entry changes one node a level; a leaf that has grown too large is parted, and one that is empty
+ * goes. The cost follows the entries, not the orders.
+ */
+export async function makeMoves(db: Db): Promise<void> {
+  await db.exec(`create temporary table if not exists lot_ecarts as select arbre, cle, id, nb from noeuds where false`)
+  await db.exec(
+    `create temporary table if not exists lot_noeuds as select arbre, niveau, cle, id, nb from noeuds where false`,
+  )
+  await forgetMoves(db)
+}
+
+/** Brings the orders to what was noted, after the entries themselves have moved. */
+export async function applyMoves(db: Db, sliceOf: SliceOf): Promise<void> {
+  await db.run(insertRoots)
+  for (const insert of insertTouched) await db.run(insert)
+  await db.run(updateTouched)
+  await db.run(deleteEmpty)
+  for (const leaf of await db.all(selectOverfull, {})) await part(db, sliceOf, { ...leaf, niveau: 0 })
+}
+
+export async function forgetMoves(db: Db): Promise<void> {
+  await db.run(deleteMoves)
+  await db.run(deleteTouched)
+}
+
+interface Node extends Key {
+  arbre: string
+  niveau: number
+}
+
+/** Parts a node into even ones, and what it lies in where that has too many members then. */
+async function part(db: Db, sliceOf: SliceOf, node: Node): Promise<void> {
+  const { arbre, niveau } = node
+  const next = (await db.get(selectNext, { ...node })) ?? LAST_KEY
+  const members = await membersOf(db, sliceOf, node, next)
+  const pieces = Math.ceil(members.length / FAN)
+  const nodes: unknown[][] = []
+  for (let piece = 0; piece < pieces; piece++) {
+    const [from, to] = [piece, piece + 1].map((i) => Math.floor((i * members.length) / pieces)) as [number, number]
+    const { cle, id } = piece === 0 ? node : (members[from] as Key)
+    nodes.push([arbre, niveau, cle, id, members.slice(from, to).reduce((sum, { nb }) => sum + nb, 0)])
+  }
+  await db.run(deleteNode, { ...node })
+  await db.load('noeuds', ['arbre', 'niveau', 'cle', 'id', 'nb'], nodes)
+  if (niveau < TOP_LEVEL) await partParent(db, sliceOf, node)
+}
+
+async function partParent(db: Db, sliceOf: SliceOf, { arbre, niveau, cle, id }: Node): Promise<void> {
+  const parent = await db.get(selectFloor, { arbre, niveau: niveau + 1, cle, id })
+  if (!parent) throw new Error(`the order ${arbre} has no node at the level ${niveau + 1}`)
+  const node = { arbre, niveau: niveau + 1, ...parent }
+  const next = (await db.get(selectNext, { ...node })) ?? LAST_KEY
+  const members = await membersOf(db, sliceOf, node, next)
+  if (niveau + 1 < TOP_LEVEL && members.length > MAX_MEMBERS) await part(db, sliceOf, node)
+}
+
+/** What a node counts: entries, or nodes of the level below. */
+function membersOf(db: Db, sliceOf: SliceOf, node: Node, to: Key): Promise<(Key & { nb: number })[]> {
+  if (node.niveau > 0) {
+    const range = { cle: node.cle, id: node.id, toCle: to.cle, toId: to.id }
+    return db.all(selectChildren, { arbre: node.arbre, niveau: node.niveau - 1, ...range })
+  }
+  const { sql, values } = sliceOf(node.arbre, node, to)
+  return db.select(`select cle, id, 1 as nb from (${sql}) as entrees`, ...values)
+}
+
+const LEVELS = Array.from({ length: TOP_LEVEL + 1 }, (_, niveau) => niveau)
+const ALL_LEVELS = LEVELS.map((niveau) => `select ${niveau} as niveau`).join(' union all ')
+
+/** An order begins with one node a level. */
+const insertRoots = fixed(
+  `insert into noeuds (arbre, niveau, cle, id, nb)
+   select m.arbre, n.niveau, ${FIRST_CLE}, 0, 0 from (select distinct arbre from lot_ecarts) as m
+   cross join (${ALL_LEVELS}) as n where true on conflict do nothing`,
+)
+
+/** The nodes that entries lie in, level by level: a node of one level lies whole in one of the next. */
+const insertTouched = LEVELS.map((niveau) => {
+  const below = niveau === 0 ? 'lot_ecarts' : `lot_noeuds where niveau = ${niveau - 1}`
+  const floor = (column: string) =>
+    `(select n.${column} from noeuds n where n.arbre = m.arbre and n.niveau = ${niveau} and (n.cle, n.id) <= (m.cle, m.id)
+      order by n.cle desc, n.id desc limit 1)`
+  return fixed(
+    `insert into lot_noeuds (arbre, niveau, cle, id, nb)
+     select arbre, ${niveau}, cle, id, sum(nb) from (
+       select m.arbre, m.nb, ${floor('cle')} as cle, ${floor('id')} as id from (select * from ${below}) as m
+     ) as touche group by arbre, cle, id having sum(nb) <> 0`,
+  )
+})
+
+const updateTouched = fixed(
+  `update noeuds set nb = noeuds.nb + m.nb from lot_noeuds m
+   where noeuds.arbre = m.arbre and noeuds.niveau = m.niveau and noeuds.cle = m.cle and noeuds.id = m.id`,
+)
+
+/** An empty node goes with those below that begin where it does, save where one above begins there and is not empty. */
+const deleteEmpty = fixed(
+  `delete from noeuds where (arbre, niveau, cle, id) in (
+     select n.arbre, n.niveau, n.cle, n.id from (select distinct arbre, cle, id from lot_noeuds) as m
+     cross join (${ALL_LEVELS}) as l
+     join noeuds n on n.arbre = m.arbre and n.niveau = l.niveau and n.cle = m.cle and n.id = m.id
+     where n.nb = 0 and n.cle > ${FIRST_CLE} and not exists (
+       select 1 from noeuds p where p.arbre = n.arbre and p.niveau in (1, 2, 3) and p.niveau > n.niveau
+         and p.cle = n.cle and p.id = n.id and p.nb <> 0))`,
+)
+
+const selectOverfull = fixed<{ arbre: string; cle: number; id: number }>(
+  `select n.arbre, n.cle, n.id from lot_noeuds m
+   join noeuds n on n.arbre = m.arbre and n.niveau = m.niveau and n.cle = m.cle and n.id = m.id
+   where m.niveau = 0 and n.nb > ${MAX_MEMBERS} order by n.arbre, n.cle, n.id`,
+)
+
+const deleteMoves = fixed('delete from lot_ecarts')
+const deleteTouched = fixed('delete from lot_noeuds')
+
+const deleteNode = statement<{ arbre: string; niveau: number; cle: number; id: number }>()((q, p) =>
+  q
+    .deleteFrom('noeuds')
+    .where('arbre', '=', p.arbre)
+    .where('niveau', '=', p.niveau)
+    .where('cle', '=', p.cle)
+    .where('id', '=', p.id),
+)
+
+/** The last node of a level that begins at or before a key. */
+const selectFloor = statement<{ arbre: string; niveau: number; cle: number; id: number }>()((q, p) =>
+  q
+    .selectFrom('noeuds')
+    .select(['cle', 'id'])
+    .where('arbre', '=', p.arbre)
+    .where('niveau', '=', p.niveau)
+    .where(({ eb, refTuple, tuple }) => eb(refTuple('cle', 'id'), '<=', tuple(p.cle, p.id)))
+    .orderBy('cle', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1),
+)
+
+const selectNext = statement<{ arbre: string; niveau: number; cle: number; id: number }>()((q, p) =>
+  q
+    .selectFrom('noeuds')
+    .select(['cle', 'id'])
+    .where('arbre', '=', p.arbre)
+    .where('niveau', '=', p.niveau)
+    .where(({ eb, refTuple, tuple }) => eb(refTuple('cle', 'id'), '>', tuple(p.cle, p.id)))
+    .orderBy('cle')
+    .orderBy('id')
+    .limit(1),
+)
+
+const selectChildren = statement<{
+  arbre: string
+  niveau: number
+  cle: number
+  id: number
+  toCle: number
+  toId: number
+}>()((q, p) =>
+  q
+    .selectFrom('noeuds')
+    .select(['cle', 'id', 'nb'])
+    .where('arbre', '=', p.arbre)
+    .where('niveau', '=', p.niveau)
+    .where(({ eb, refTuple, tuple }) => eb(refTuple('cle', 'id'), '>=', tuple(p.cle, p.id)))
+    .where(({ eb, refTuple, tuple }) => eb(refTuple('cle', 'id'), '<', tuple(p.toCle, p.toId)))
+    .orderBy('cle')
+    .orderBy('id'),
+)

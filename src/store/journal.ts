@@ -1,0 +1,82 @@
+import { nowSeconds } from '../instant.js'
+import { statement } from './query.js'
+import type { Db } from './store.js'
+
+/**
+ * The journal says what changed of the data, in the order in which it was committed. A transaction writes its lines with its
+ * change, under cursors that only grow; the version of the data is the cursor of the newest line. Whoever holds something
+ * made from an older version reads what came since, and lets go of what that touches.
+ */
+export interface JournalEntry {
+  /**
+   * A record that was written or removed; `classement` for ranks that moved; `portail` for a change of anything, such as an
+   * import.
+   */
+  type: 'validation' | 'challenge' | 'auteur' | 'rubrique' | 'classement' | 'portail'
+  id_auteur?: number | null
+  id_challenge?: number | null
+  id_rubrique?: number | null
+  /** For `classement`: for each counted order that changed, between which keys. */
+  rangs?: Ranges
+}
+
+/** By the name of an order: the first and the last key that changed, and whether its entries are as many as before. */
+export type Ranges = Record<string, readonly [de: number, a: number, isSameCount: boolean]>
+
+/** Anything may have changed. */
+export const EVERYTHING: readonly JournalEntry[] = [{ type: 'portail' }]
+
+/** The journal holds so many lines; the oldest go first. */
+export const MAX_JOURNAL_LINES = 100_000
+
+/** Writes lines under the cursors that follow `last`. Returns the newest cursor. */
+export async function appendJournal(db: Db, entries: readonly JournalEntry[], last: number): Promise<number> {
+  const date = nowSeconds()
+  const rows = entries
+    .slice(-MAX_JOURNAL_LINES)
+    .map((entry, i, kept) => [
+      ...[last + entries.length - kept.length + i + 1, date, entry.type],
+      ...[entry.id_auteur ?? null, entry.id_challenge ?? null, entry.id_rubrique ?? null],
+      entry.rangs ? JSON.stringify(entry.rangs) : null,
+    ])
+  await db.load('journal', COLUMNS, rows)
+  const [state] = await db.all(selectLines, {})
+  const lines = Number(state?.lignes) + rows.length
+  const excess = Math.max(0, lines - MAX_JOURNAL_LINES)
+  if (excess > 0) await db.run(deleteOldest, { excess })
+  await db.run(updateLines, { lignes: lines - excess })
+  return last + entries.length
+}
+
+const COLUMNS = ['curseur', 'date', 'type', 'id_auteur', 'id_challenge', 'id_rubrique', 'rangs']
+
+/** The lines after a cursor, oldest first; undefined where some are gone, or there are more than `limit`. */
+export async function readJournal(db: Db, since: number, limit: number): Promise<JournalEntry[] | undefined> {
+  const rows = await db.all(selectSince, { since, limit: limit + 2 })
+  // The line at the cursor itself shows that none after it is gone.
+  if (rows[0]?.curseur !== since || rows.length > limit + 1) return undefined
+  return rows.slice(1).map(({ curseur, rangs, ...entry }) => ({
+    ...entry,
+    type: entry.type as JournalEntry['type'],
+    ...(rangs !== null && { rangs: JSON.parse(rangs) }),
+  }))
+}
+
+const selectSince = statement<{ since: number; limit: number }>()((q, p) =>
+  q
+    .selectFrom('journal')
+    .select(['curseur', 'type', 'id_auteur', 'id_challenge', 'id_rubrique', 'rangs'])
+    .where('curseur', '>=', p.since)
+    .orderBy('curseur')
+    .limit(p.limit),
+)
+
+const selectLines = statement()((q) => q.selectFrom('etat').select('journal_lignes as lignes'))
+
+const updateLines = statement<{ lignes: number }>()((q, p) => q.updateTable('etat').set({ journal_lignes: p.lignes }))
+
+const deleteOldest = statement<{ excess: number }>()((q, p) =>
+  q
+    .deleteFrom('journal')
+    .where('curseur', 'in', q.selectFrom('journal').select('curseur').orderBy('curseur').limit(p.excess)),
+)
