@@ -13,6 +13,8 @@ export interface JournalEntry {
    * import.
    */
   type: 'validation' | 'challenge' | 'auteur' | 'rubrique' | 'classement' | 'portail'
+  /** 1 where the record was removed. */
+  supprime?: number
   id_auteur?: number | null
   id_challenge?: number | null
   id_rubrique?: number | null
@@ -35,7 +37,7 @@ export async function appendJournal(db: Db, entries: readonly JournalEntry[], la
   const rows = entries
     .slice(-MAX_JOURNAL_LINES)
     .map((entry, i, kept) => [
-      ...[last + entries.length - kept.length + i + 1, date, entry.type],
+      ...[last + entries.length - kept.length + i + 1, date, entry.type, entry.supprime ?? 0],
       ...[entry.id_auteur ?? null, entry.id_challenge ?? null, entry.id_rubrique ?? null],
       entry.rangs ? JSON.stringify(entry.rangs) : null,
     ])
@@ -48,7 +50,7 @@ export async function appendJournal(db: Db, entries: readonly JournalEntry[], la
   return last + entries.length
 }
 
-const COLUMNS = ['curseur', 'date', 'type', 'id_auteur', 'id_challenge', 'id_rubrique', 'rangs']
+const COLUMNS = ['curseur', 'date', 'type', 'supprime', 'id_auteur', 'id_challenge', 'id_rubrique', 'rangs']
 
 /** The lines after a cursor, oldest first; undefined where some are gone, or there are more than `limit`. */
 export async function readJournal(db: Db, since: number, limit: number): Promise<JournalEntry[] | undefined> {
@@ -65,7 +67,7 @@ export async function readJournal(db: Db, since: number, limit: number): Promise
 const selectSince = statement<{ since: number; limit: number }>()((q, p) =>
   q
     .selectFrom('journal')
-    .select(['curseur', 'type', 'id_auteur', 'id_challenge', 'id_rubrique', 'rangs'])
+    .select(['curseur', 'type', 'supprime', 'id_auteur', 'id_challenge', 'id_rubrique', 'rangs'])
     .where('curseur', '>=', p.since)
     .orderBy('curseur')
     .limit(p.limit),
