@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Answer, Bounds, Endpoint, Parameters, ReadContext, ServeAction, ServeRead } from '../contract.js'
 import { Problem } from '../errors.js'
-import type { Store } from '../store/store.js'
+import { type Db, type Store, StoreError, type Versions } from '../store/store.js'
 import type { Admission } from './admission.js'
 import type { Ready, ResponseCache } from './cache.js'
 import { toJsonBuffer } from './json.js'
@@ -44,15 +44,23 @@ export function serveReads(app: FastifyInstance, deps: ServeDeps, record: Record
 
       const query = readQuery(endpoint, request, bounds)
       const parameters = { ...readPath(endpoint, request, bounds), ...query.values } as never
-      const ready = await store.read(async (db, { donnees }) => {
+      const isLong = endpoint.isLong?.(query.values as never) ?? false
+      const read = async (db: Db, { donnees }: Versions) => {
         const answer = await handler({ db, challengeUrl }, parameters)
         const made = makeReady(endpoint, answer, query, `${base}${pathOf(endpoint, request)}`)
         cache.set(key, donnees, made)
         return made
-      }, 'any')
+      }
+      const ready = await store.read(read, { source: 'any', isLong }).catch(isLong ? tellTooBroad : undefined)
       return sendReady(request, reply, ready, deps.admission)
     })
   }
+}
+
+/** What a long read is not given the time for. */
+function tellTooBroad(error: unknown): never {
+  if (!(error instanceof StoreError) || error.fault !== 'slow') throw error
+  throw new Problem('search_too_broad', { cause: error })
 }
 
 /** Registers operations whose answer is about the caller, or that change something; it is never held. */
