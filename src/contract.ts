@@ -176,6 +176,11 @@ export interface Endpoint<
   }
   /** Whether the answer is one page of a list, with its headers. */
   paged: boolean
+  /**
+   * Whether a read with these parameters may take longer than a page or a detail does, which cost the same on any portal.
+   * It is then read beside the event loop, in the time that the store gives to such reads; past it: `search_too_broad`.
+   */
+  isLong?(parameters: QueryValues<Query>): boolean
   /** Whether a HEAD is answered as the GET. */
   head: boolean
   /** What the credential must be allowed. */
@@ -238,6 +243,11 @@ export interface ReadContext {
   db: Db
   /** Where a challenge's page is on the portal: an absolute address from the stored path. */
   challengeUrl(challenge: { id_challenge: number; url_challenge: string }): string
+}
+
+/** Whether any of these filters was given. */
+export function isAny(...filters: unknown[]): boolean {
+  return filters.some((filter) => filter !== undefined)
 }
 
 /** Registers one read. The edge gives it to the nouns, which know no HTTP. */

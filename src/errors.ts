@@ -95,7 +95,8 @@ export const catalogue = {
   search_too_broad: {
     status: 503,
     title: 'Search too broad',
-    detail: 'This search takes longer than the server gives it; search for three characters or more.',
+    detail:
+      'This search takes longer than the server gives it; ask for something narrower, or try again after Retry-After.',
   },
   overloaded: {
     status: 503,

@@ -9,6 +9,7 @@ import {
   Instant,
   id,
   ids,
+  isAny,
   OrNull,
   offset,
   pageSize,
@@ -62,6 +63,8 @@ export const listAuteurs = endpoint({
   },
   response: Type.Record(Type.String({ pattern: '^(0|[1-9][0-9]*)$' }), AuteurItem),
   paged: true,
+  // Named authors are few, whatever else is asked of them.
+  isLong: (asked) => !asked['id_auteur[]'] && isAny(asked.nom, asked.statut, asked.lang),
   errors: ['invalid_parameter', 'search_too_broad'],
 })
 

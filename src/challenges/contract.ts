@@ -10,6 +10,7 @@ import {
   id,
   ids,
   integer,
+  isAny,
   OrNull,
   offset,
   pageSize,
@@ -82,6 +83,8 @@ export const listChallenges = endpoint({
   },
   response: Type.Array(ChallengeItem),
   paged: true,
+  isLong: ({ titre, soustitre, lang, score, id_rubrique, 'id_auteur[]': auteurs }) =>
+    isAny(titre, soustitre, lang, score, id_rubrique, auteurs),
   errors: ['invalid_parameter', 'search_too_broad'],
 })
 

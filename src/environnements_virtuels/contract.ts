@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { contains, endpoint, equals, Id, id, OrNull, offset, pageSize, Text } from '../contract.js'
+import { contains, endpoint, equals, Id, id, isAny, OrNull, offset, pageSize, Text } from '../contract.js'
 
 const EnvironnementItem = Type.Object({
   id_environnement_virtuel: Id,
@@ -29,6 +29,7 @@ export const listEnvironnements = endpoint({
   },
   response: Type.Array(EnvironnementItem),
   paged: true,
+  isLong: ({ nom, os }) => isAny(nom, os),
   errors: ['invalid_parameter', 'search_too_broad'],
 })
 

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Answer, Bounds, Endpoint, Parameters, ReadContext, ServeAction, ServeRead } from '../contract.js'
 import { Problem } from '../errors.js'
-import type { Store } from '../store/store.js'
+import { type Db, type Store, StoreError, type Versions } from '../store/store.js'
 import type { Admission } from './admission.js'
 import type { Ready, ResponseCache } from './cache.js'
 import { toJsonBuffer } from './json.js'
@@ -46,16 +46,23 @@ export function serveReads(app: FastifyInstance, deps: ServeDeps, record: Record
 
       const query = readQuery(endpoint, request, bounds)
       const parameters = { ...readPath(endpoint, request, bounds), ...query.values } as never
-      const work = () =>
-        store.read(async (db, version) => {
-          const answer = await handler({ db, challengeUrl }, parameters)
-          const ready = makeReady(endpoint, answer, query, `${base}${pathOf(endpoint, request)}`)
-          return { ready, depends: answer.depends, version: version.donnees }
-        }, 'any')
+      const isLong = endpoint.isLong?.(query.values as never) ?? false
+      const read = async (db: Db, version: Versions) => {
+        const answer = await handler({ db, challengeUrl }, parameters)
+        const ready = makeReady(endpoint, answer, query, `${base}${pathOf(endpoint, request)}`)
+        return { ready, depends: answer.depends, version: version.donnees }
+      }
+      const work = () => store.read(read, { source: 'any', isLong }).catch(isLong ? tellTooBroad : undefined)
       const ready = await cache.make(key, donnees, work)
       return sendReady(request, reply, ready, deps.admission)
     })
   }
+}
+
+/** What a long read is not given the time for. */
+function tellTooBroad(error: unknown): never {
+  if (!(error instanceof StoreError) || error.fault !== 'slow') throw error
+  throw new Problem('search_too_broad', { cause: error })
 }
 
 /** Registers operations whose answer is about the caller, or that change something; it is never held. */

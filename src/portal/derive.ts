@@ -27,33 +27,44 @@ export async function derivePoints(db: Db): Promise<void> {
   await db.analyze('lot_points')
 }
 
-/** A select of (id_auteur, nb, points) for the authors who solved something; a condition may name them, as `v.id_auteur`. */
-export function pointsOf(condition = 'true'): string {
+/** Validations as `v` or authors as `a`, all of them or some, and what tells which. */
+export interface Some {
+  from: string
+  where: string
+}
+
+const EVERY_VALIDATION: Some = { from: 'validations v', where: 'true' }
+const EVERY_AUTEUR: Some = { from: 'auteurs a', where: 'true' }
+
+/** A select of (id_auteur, nb, points) for the authors who solved something, or those of some validations, which are `v`. */
+export function pointsOf({ from, where } = EVERY_VALIDATION): string {
   const sum = 'sum(c.score * 1.0)'
   return `select v.id_auteur, count(*) as nb,
       cast(case when ${sum} > ${MAX_POINTS} then ${MAX_POINTS + 1} else ${sum} end as bigint) as points
-    from validations v join challenges c on c.id_challenge = v.id_challenge where ${condition} group by v.id_auteur`
+    from ${from} join challenges c on c.id_challenge = v.id_challenge where ${where} group by v.id_auteur`
 }
 
 /** Scores and ranking keys from bases and points, after `derivePoints`. */
-export function deriveScores(db: Db): Promise<void> {
-  return setScores(db, 'lot_points', 'true')
+export async function deriveScores(db: Db): Promise<void> {
+  const { sql, values } = await expectedScores(db, EVERY_AUTEUR, 'lot_points')
+  await db.exec(`update auteurs ${setScores(`(${sql})`)}`, ...values)
 }
 
-/** The same for the authors that a condition names, as `a.id_auteur`, from the points that a table holds of them. */
-export async function setScores(db: Db, points: string, condition: string): Promise<void> {
-  const { sql, values } = await expectedScores(db, points, condition)
-  await db.exec(
-    `update auteurs set score = n.score, nb_validations = n.nb, cle_classement = n.cle from (${sql}) as n
-     where n.id_auteur = auteurs.id_auteur
-       and (auteurs.score, auteurs.nb_validations, auteurs.cle_classement) is distinct from (n.score, n.nb, n.cle)`,
-    ...values,
-  )
+/** The same for some authors, from the points that a table holds of them. What is expected is found first: it is few. */
+export async function deriveScoresOf(db: Db, some: Some, points: string): Promise<void> {
+  const { sql, values } = await expectedScores(db, some, points)
+  await db.exec(`with attendus as materialized (${sql}) update auteurs ${setScores('attendus')}`, ...values)
+}
+
+function setScores(expected: string): string {
+  return `set score = n.score, nb_validations = n.nb, cle_classement = n.cle from ${expected} as n
+    where n.id_auteur = auteurs.id_auteur
+      and (auteurs.score, auteurs.nb_validations, auteurs.cle_classement) is distinct from (n.score, n.nb, n.cle)`
 }
 
 /** The authors whose score, count or ranking key is not what `deriveScores` would make it, the first of them. */
 export async function findWrongScores(db: Db, limit: number): Promise<number[]> {
-  const { sql, values } = await expectedScores(db, 'lot_points', 'true')
+  const { sql, values } = await expectedScores(db, EVERY_AUTEUR, 'lot_points')
   const rows = await db.select<{ id_auteur: number }>(
     `select a.id_auteur from auteurs a join (${sql}) as n on n.id_auteur = a.id_auteur
      where (a.score, a.nb_validations, a.cle_classement) is distinct from (n.score, n.nb, n.cle)
@@ -64,14 +75,18 @@ export async function findWrongScores(db: Db, limit: number): Promise<number[]> 
 }
 
 /** An author's score is the base and the points, 0 at least; one of a hidden statut has no key. */
-async function expectedScores(db: Db, points: string, condition: string): Promise<{ sql: string; values: string[] }> {
+async function expectedScores(
+  db: Db,
+  { from, where }: Some,
+  points: string,
+): Promise<{ sql: string; values: string[] }> {
   const values = await hiddenStatuts(db)
   const isHidden = values.length === 0 ? 'false' : `a.statut_cle in (${values.map(() => '?').join(', ')})`
   const total = 'a.base + coalesce(p.points, 0)'
   const score = `case when ${total} < 0 then 0 else ${total} end`
   const sql = `select a.id_auteur, ${score} as score, coalesce(p.nb, 0) as nb,
       case when ${isHidden} then null else -(${score}) end as cle
-    from auteurs a left join ${points} p on p.id_auteur = a.id_auteur where ${condition}`
+    from ${from} left join ${points} p on p.id_auteur = a.id_auteur where ${where}`
   return { sql, values }
 }
 
@@ -88,13 +103,13 @@ const RANKINGS = ['-c.id_rubrique', 'v.mois / 100 * 100', 'v.mois']
 
 /**
  * The entries of the rankings by category and period, after `deriveScores`: for each the authors who have a validation there
- * and hold a place, and the points that they earned there, negated. A condition may name the authors, as `v.id_auteur`.
+ * and hold a place, and the points that they earned there, negated; of all validations, or of some, which are `v`.
  */
-export function rankedIn(condition = 'true'): string {
+export function rankedIn({ from, where } = EVERY_VALIDATION): string {
   return RANKINGS.map(
     (ranking) => `select ${ranking} as classement, cast(-sum(c.score) as bigint) as cle, v.id_auteur
-      from validations v join challenges c on c.id_challenge = v.id_challenge join auteurs a on a.id_auteur = v.id_auteur
-      where ${condition} and a.cle_classement is not null and ${ranking} is not null group by ${ranking}, v.id_auteur`,
+      from ${from} join challenges c on c.id_challenge = v.id_challenge join auteurs a on a.id_auteur = v.id_auteur
+      where ${where} and a.cle_classement is not null and ${ranking} is not null group by ${ranking}, v.id_auteur`,
   ).join(' union all ')
 }
 

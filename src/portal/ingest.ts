@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
+import { runInOrder } from '../store/query.js'
 import type { Change, JournalEntry, Store } from '../store/store.js'
 import { FieldError } from './fields.js'
 import type { Line } from './lines.js'
@@ -67,8 +68,7 @@ function applyBatch(store: Store, lines: readonly NumberedLine[]): Promise<LineR
     async (db) => {
       const results: LineResult[] = []
       const entries: JournalEntry[] = []
-      await makeLots(db)
-      await makeTouched(db)
+      await Promise.all([makeLots(db), runInOrder(db, makeTouched)])
       for (const step of stepsOf(lines)) {
         const { known, refused } = await applyStep(db, step)
         for (const line of step.lines) {

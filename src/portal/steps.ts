@@ -54,11 +54,8 @@ export function stepsOf(lines: readonly NumberedLine[]): Step[] {
 
 /** Makes what steps need on a connection, where it is missing. */
 export async function makeLots(db: Db): Promise<void> {
-  for (const kind of recordKinds.filter(({ type }) => LIVE_TYPES.includes(type)))
-    for (const lot of lotsOf(kind)) {
-      await createLot(db, lot)
-      await db.exec(`delete from ${lotOf(lot.table)}`)
-    }
+  const kinds = recordKinds.filter(({ type }) => LIVE_TYPES.includes(type))
+  await Promise.all(kinds.flatMap(lotsOf).map((lot) => createLot(db, lot)))
 }
 
 /** Applies one step: its lines see all that came before. Throws `PointsError`. */
@@ -94,7 +91,7 @@ async function applyLots(db: Db, kind: RecordKind, count: number, rules: Rules):
     for (const { ligne, id } of await db.select<{ ligne: number; id: number }>(select)) refused.set(ligne, reason(id))
   }
   await drop(db, kind, [...refused.keys()])
-  const rows = await db.select<{ ligne: number }>(`select l.ligne from ${lotOf(kind.table)} l where ${rules.isKnown}`)
+  const rows = await db.select<{ ligne: number }>(rules.known)
   const known = rows.map(({ ligne }) => ligne)
   await drop(db, kind, known)
   if (refused.size + known.length < count) {
@@ -128,8 +125,8 @@ interface Rules {
   prepare?: readonly string[]
   /** Selects of (ligne, id) of lines that are refused. */
   refusals: readonly { select: string; reason: (id: number) => string }[]
-  /** Whether the portal holds just what a line says. */
-  isKnown: string
+  /** A select of the lines that say just what the portal holds. */
+  known: string
   apply: (db: Db) => Promise<void>
 }
 
@@ -146,17 +143,20 @@ function kindNamed(type: string): RecordKind {
   return recordKinds.find((kind) => kind.type === type) as RecordKind
 }
 
-/** Whether the table holds the record of a line with the same columns, and a further condition, where `t` is that record. */
-function holdsSame(type: string, further = 'true'): string {
+/** Lines whose record the table holds with the same columns; a further condition may speak of that record, `t`. */
+function holdingSame(type: string, further = 'true'): string {
   const { table, key, columns } = kindNamed(type)
   const isSame = key.map((column) => `t.${column} = l.${column}`).join(' and ')
   const row = (alias: string) => `(${columns.map((column) => `${alias}.${column}`).join(', ')})`
-  return `exists (select 1 from ${table} t where ${isSame} and ${row('t')} is not distinct from ${row('l')} and ${further})`
+  return `select l.ligne from ${lotOf(table)} l join ${table} t on ${isSame}
+    where ${row('t')} is not distinct from ${row('l')} and ${further}`
 }
 
-function isAbsent(type: string): string {
+/** Lines whose record is not there. */
+function absent(type: string): string {
   const { table, key } = kindNamed(type)
-  return `not exists (select 1 from ${table} t where ${key.map((column) => `t.${column} = l.${column}`).join(' and ')})`
+  const isSame = key.map((column) => `t.${column} = l.${column}`).join(' and ')
+  return `select l.ligne from ${lotOf(table)} l where not exists (select 1 from ${table} t where ${isSame})`
 }
 
 /** Notes entries that come to an order, or go. */
@@ -170,7 +170,7 @@ const LISTED_NEW = (table: string, id: string) =>
 const upserts: Record<string, Rules> = {
   rubrique: {
     refusals: [],
-    isKnown: holdsSame('rubrique'),
+    known: holdingSame('rubrique'),
     apply: async (db) => void (await db.exec(upsertOf(kindNamed('rubrique')))),
   },
   auteur: {
@@ -181,7 +181,7 @@ const upserts: Record<string, Rules> = {
          where v.id_auteur = lot_auteurs.id_auteur), 0)`,
     ],
     refusals: [],
-    isKnown: holdsSame('auteur', 't.base = l.base_voulue'),
+    known: holdingSame('auteur', 't.base = l.base_voulue'),
     apply: async (db) => {
       await touch(db, 'select id_auteur from lot_auteurs')
       await db.exec(noteMoves(LISTED_NEW('auteurs', 'id_auteur'), 1))
@@ -199,7 +199,7 @@ const upserts: Record<string, Rules> = {
       dangling('challenges', 'id_rubrique', 'rubriques'),
       dangling('challenges_auteurs', 'id_auteur', 'auteurs', 'auteurs'),
     ],
-    isKnown: holdsSame(
+    known: holdingSame(
       'challenge',
       `not exists (select id_auteur from lot_challenges_auteurs n where n.id_challenge = t.id_challenge
          except select id_auteur from challenges_auteurs o where o.id_challenge = t.id_challenge)
@@ -221,7 +221,7 @@ const upserts: Record<string, Rules> = {
   },
   validation: {
     refusals: [dangling('validations', 'id_auteur', 'auteurs'), dangling('validations', 'id_challenge', 'challenges')],
-    isKnown: holdsSame('validation'),
+    known: holdingSame('validation'),
     apply: async (db) => {
       await touch(db, 'select id_auteur from lot_validations')
       await leave(db)
@@ -240,12 +240,12 @@ const removals: Record<string, Rules> = {
         reason: (id) => `the rubrique is still used by challenge ${id}`,
       },
     ],
-    isKnown: isAbsent('rubrique'),
+    known: absent('rubrique'),
     apply: async (db) => void (await db.exec(removeFrom('rubriques', 'id_rubrique'))),
   },
   challenge: {
     refusals: [],
-    isKnown: isAbsent('challenge'),
+    known: absent('challenge'),
     apply: async (db) => {
       await touch(db, `select v.id_auteur from validations v where ${OF_REMOVED}`)
       await db.exec(noteMoves(`select 'challenges' as arbre, 0 as cle, l.id_challenge as id from lot_challenges l`, -1))
@@ -258,7 +258,7 @@ const removals: Record<string, Rules> = {
   },
   validation: {
     refusals: [],
-    isKnown: isAbsent('validation'),
+    known: absent('validation'),
     apply: async (db) => {
       await touch(db, 'select id_auteur from lot_validations')
       await leave(db)

@@ -1,8 +1,8 @@
 import { applyMoves, forgetMoves, makeMoves } from '../store/counted-moves.js'
 
-import { fixed, type Statement } from '../store/query.js'
+import { fixed, runInOrder, type Statement } from '../store/query.js'
 import type { Db, Ranges } from '../store/store.js'
-import { MAX_POINTS, pointsOf, rankedIn, setScores } from './derive.js'
+import { deriveScoresOf, MAX_POINTS, pointsOf, rankedIn, type Some } from './derive.js'
 import { sliceOf } from './orders.js'
 
 /** A change would give an author more points than a number carries exactly. */
@@ -17,24 +17,22 @@ export class PointsError extends Error {
  * their entries in the rankings are made anew from the records, and what differs moves. So the cost follows the authors who
  * are touched and what they solved, and the numbers come from the records as they do after an import.
  */
-export async function makeTouched(db: Db): Promise<void> {
-  await makeMoves(db)
-  await db.exec(`create temporary table if not exists lot_touches as
-    select id_auteur, cast(${NEW} as bigint) as vu from auteurs where false`)
-  await db.exec('create unique index if not exists lot_touches_auteur on lot_touches (id_auteur)')
-  await db.exec(`create temporary table if not exists lot_gains as
-    select id_auteur, nb_validations as nb, score as points from auteurs where false`)
-  await db.exec('create unique index if not exists lot_gains_auteur on lot_gains (id_auteur)')
-  for (const table of ['lot_avant', 'lot_apres'])
-    await db.exec(`create temporary table if not exists ${table} as select * from classements where false`)
-  await forgetTouched(db)
-}
+export const makeTouched = [
+  ...makeMoves,
+  ...[
+    `create temporary table if not exists lot_touches as select id_auteur, cast(0 as bigint) as vu from auteurs where false`,
+    'create unique index if not exists lot_touches_auteur on lot_touches (id_auteur)',
+    `create temporary table if not exists lot_gains as
+       select id_auteur, nb_validations as nb, score as points from auteurs where false`,
+    'create unique index if not exists lot_gains_auteur on lot_gains (id_auteur)',
+    'create temporary table if not exists lot_avant as select * from classements where false',
+    'create temporary table if not exists lot_apres as select * from classements where false',
+  ].map((sql) => fixed(sql)),
+]
 
 /** Notes the authors whose `id_auteur` a select finds, before what they solved, its scores or they themselves change. */
 export async function touch(db: Db, select: string): Promise<void> {
-  await db.run(noting(select))
-  await db.run(insertBefore)
-  await db.run(markNew)
+  await runInOrder(db, [noting(select), insertBefore, markNew])
 }
 
 /** Looks at the authors that were noted since the last look. Throws `PointsError` where one has too many points now. */
@@ -46,26 +44,29 @@ export async function checkTouched(db: Db): Promise<void> {
 
 /** Brings scores, rankings and orders to what the records say now. Tells what moved, and between which keys. */
 export async function settle(db: Db): Promise<Ranges> {
-  await db.run(insertGains)
-  await db.run(insertOldRanks)
-  await setScores(db, 'lot_gains', `a.${IS_TOUCHED}`)
-  await db.run(insertNewRanks)
-  await db.run(insertAfter)
-  for (const change of [insertOldEntries, deleteOldEntries, insertNewEntries, addNewEntries]) await db.run(change)
+  await runInOrder(db, [insertGains, insertOldRanks])
+  await deriveScoresOf(db, TOUCHED, 'lot_gains')
+  await runInOrder(db, [
+    insertNewRanks,
+    insertAfter,
+    insertOldEntries,
+    deleteOldEntries,
+    insertNewEntries,
+    addNewEntries,
+  ])
   const moved = await db.all(selectMoved, {})
   if (moved.length > 0) await applyMoves(db, sliceOf)
-  await forgetTouched(db)
+  await runInOrder(db, forgetTouched)
   return Object.fromEntries(moved.map(({ arbre, de, a, nb }) => [arbre, [de, a, Number(nb) === 0]]))
-}
-
-async function forgetTouched(db: Db): Promise<void> {
-  await forgetMoves(db)
-  for (const table of forgetting) await db.run(table)
 }
 
 /** Where an author stands: noted just now, noted for the step under way, or in one before. */
 const [NEW, IN_STEP, SEEN] = [0, 1, 2]
-const IS_TOUCHED = 'id_auteur in (select id_auteur from lot_touches)'
+
+/** What the authors who were noted have solved, or those who stand at some point; a cross join keeps both engines to this order. */
+const SOLVED: Some = { from: 'lot_touches t cross join validations v', where: 'v.id_auteur = t.id_auteur' }
+const solvedOf = (vu: number): Some => ({ ...SOLVED, where: `t.vu = ${vu} and ${SOLVED.where}` })
+const TOUCHED: Some = { from: 'lot_touches t cross join auteurs a', where: 'a.id_auteur = t.id_auteur' }
 
 const notes = new Map<string, Statement<Record<never, never>, never>>()
 
@@ -81,16 +82,13 @@ function noting(select: string): Statement<Record<never, never>, never> {
   return made
 }
 
-const insertBefore = fixed(
-  `insert into lot_avant (classement, cle, id_auteur)
-   ${rankedIn(`v.id_auteur in (select id_auteur from lot_touches where vu = ${NEW})`)}`,
-)
+const insertBefore = fixed(`insert into lot_avant (classement, cle, id_auteur) ${rankedIn(solvedOf(NEW))}`)
 const markNew = fixed(`update lot_touches set vu = ${IN_STEP} where vu = ${NEW}`)
 const markSeen = fixed(`update lot_touches set vu = ${SEEN} where vu = ${IN_STEP}`)
 
-const insertGains = fixed(`insert into lot_gains (id_auteur, nb, points) ${pointsOf(`v.${IS_TOUCHED}`)}`)
+const insertGains = fixed(`insert into lot_gains (id_auteur, nb, points) ${pointsOf(SOLVED)}`)
 const selectBeyond = fixed<{ id_auteur: number }>(
-  `select a.id_auteur from (${pointsOf(`v.id_auteur in (select id_auteur from lot_touches where vu = ${IN_STEP})`)}) as g
+  `select a.id_auteur from (${pointsOf(solvedOf(IN_STEP))}) as g
    join auteurs a on a.id_auteur = g.id_auteur
    where g.points > ${MAX_POINTS} or a.base + g.points > ${MAX_POINTS} order by a.id_auteur limit 1`,
 )
@@ -98,12 +96,12 @@ const selectBeyond = fixed<{ id_auteur: number }>(
 const noteRanks = (nb: number) =>
   fixed(
     `insert into lot_ecarts (arbre, cle, id, nb) select 'classement', a.cle_classement, a.id_auteur, ${nb}
-     from auteurs a where a.${IS_TOUCHED} and a.cle_classement is not null`,
+     from ${TOUCHED.from} where ${TOUCHED.where} and a.cle_classement is not null`,
   )
 const insertOldRanks = noteRanks(-1)
 const insertNewRanks = noteRanks(1)
 
-const insertAfter = fixed(`insert into lot_apres (classement, cle, id_auteur) ${rankedIn(`v.${IS_TOUCHED}`)}`)
+const insertAfter = fixed(`insert into lot_apres (classement, cle, id_auteur) ${rankedIn(SOLVED)}`)
 
 /** The entries of one lot that the other does not have. */
 const only = (lot: string, other: string) =>
@@ -116,7 +114,10 @@ const noteEntries = (select: string, nb: number) =>
 const GONE = only('lot_avant', 'lot_apres')
 const COME = only('lot_apres', 'lot_avant')
 const insertOldEntries = noteEntries(GONE, -1)
-const deleteOldEntries = fixed(`delete from classements where (classement, cle, id_auteur) in (${GONE})`)
+// SQLite goes by the index only where what it looks in is a table of its own.
+const deleteOldEntries = fixed(
+  `delete from classements where (classement, cle, id_auteur) in (select * from (${GONE}) as partis)`,
+)
 const insertNewEntries = noteEntries(COME, 1)
 const addNewEntries = fixed(`insert into classements (classement, cle, id_auteur) ${COME}`)
 
@@ -126,4 +127,7 @@ const selectMoved = fixed<{ arbre: string; de: number; a: number; nb: number }>(
    ) as nets group by arbre order by arbre`,
 )
 
-const forgetting = ['lot_touches', 'lot_gains', 'lot_avant', 'lot_apres'].map((table) => fixed(`delete from ${table}`))
+const forgetTouched = [
+  ...forgetMoves,
+  ...['lot_touches', 'lot_gains', 'lot_avant', 'lot_apres'].map((table) => fixed(`delete from ${table}`)),
+]

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines, makeStore } from '../../test/harness.js'
 import { countAll, rebuild, seek, verifyOrder } from './counted.js'
 import { applyMoves, forgetMoves, makeMoves, type SliceOf } from './counted-moves.js'
+import { runInOrder } from './query.js'
 import type { Db, Store } from './store.js'
 
 type Entry = [cle: number, id: number]
@@ -72,7 +73,7 @@ describe.each(engines)('on %s, a counted order that is kept', (engine) => {
     await apply(store, model, { added: range(0, 100), removed: [] })
     const before = await store.read((db) => db.select('select * from noeuds order by arbre, niveau, cle, id'))
     await store.write({}, async (db) => {
-      await makeMoves(db)
+      await runInOrder(db, makeMoves)
       await db.load(
         'lot_ecarts',
         ['arbre', 'cle', 'id', 'nb'],
@@ -82,6 +83,7 @@ describe.each(engines)('on %s, a counted order that is kept', (engine) => {
         ],
       )
       await applyMoves(db, sliceOf)
+      await runInOrder(db, forgetMoves)
     })
     expect(await store.read((db) => db.select('select * from noeuds order by arbre, niveau, cle, id'))).toEqual(before)
   })
@@ -98,13 +100,13 @@ async function apply(some: Store, model: Map<string, Entry>, { added, removed }:
   const gone = unique(removed).filter((entry) => model.has(String(entry)))
   const come = unique(added).filter((entry) => !model.has(String(entry)))
   await some.write({}, async (db) => {
-    await makeMoves(db)
+    await runInOrder(db, makeMoves)
     for (const [cle, id] of gone) await db.exec('delete from essai where cle = ? and id = ?', cle, id)
     await db.load('essai', ['cle', 'id'], come)
     const moves = [...gone.map((entry) => ['essai', ...entry, -1]), ...come.map((entry) => ['essai', ...entry, 1])]
     await db.load('lot_ecarts', ['arbre', 'cle', 'id', 'nb'], moves)
     await applyMoves(db, sliceOf)
-    await forgetMoves(db)
+    await runInOrder(db, forgetMoves)
   })
   for (const entry of gone) model.delete(String(entry))
   for (const entry of come) model.set(String(entry), entry)

@@ -1,5 +1,5 @@
 import { FAN, FIRST_CLE, TOP_LEVEL } from './counted.js'
-import { fixed, statement } from './query.js'
+import { fixed, runInOrder, statement } from './query.js'
 import type { Db } from './store.js'
 
 /** How to read the entries of one counted order between two keys, for a leaf that has grown too large. */
@@ -24,27 +24,21 @@ const LAST_KEY: Key = { cle: Number.MAX_SAFE_INTEGER, id: Number.MAX_SAFE_INTEGE
  * its key, and 1 or -1. An entry changes one node a level; a leaf that has grown too large is parted, and one that is empty
  * goes. The cost follows the entries, not the orders.
  */
-export async function makeMoves(db: Db): Promise<void> {
-  await db.exec(`create temporary table if not exists lot_ecarts as select arbre, cle, id, nb from noeuds where false`)
-  await db.exec(
-    `create temporary table if not exists lot_noeuds as select arbre, niveau, cle, id, nb from noeuds where false`,
-  )
-  await forgetMoves(db)
-}
+export const makeMoves = [
+  fixed('create temporary table if not exists lot_ecarts as select arbre, cle, id, nb from noeuds where false'),
+  fixed('create temporary table if not exists lot_noeuds as select arbre, niveau, cle, id, nb from noeuds where false'),
+]
 
 /** Brings the orders to what was noted, after the entries themselves have moved. */
 export async function applyMoves(db: Db, sliceOf: SliceOf): Promise<void> {
-  await db.run(insertRoots)
-  for (const insert of insertTouched) await db.run(insert)
-  await db.run(updateTouched)
-  for (const node of await db.all(selectEmpty, {})) await db.run(deleteNode, { ...node })
-  for (const leaf of await db.all(selectOverfull, {})) await part(db, sliceOf, { ...leaf, niveau: 0 })
+  await runInOrder(db, [insertRoots, ...insertTouched, updateTouched])
+  const [empty, overfull] = await Promise.all([db.all(selectEmpty, {}), db.all(selectOverfull, {})])
+  for (const node of empty) await db.run(deleteNode, { ...node })
+  for (const leaf of overfull) await part(db, sliceOf, { ...leaf, niveau: 0 })
 }
 
-export async function forgetMoves(db: Db): Promise<void> {
-  await db.run(deleteMoves)
-  await db.run(deleteTouched)
-}
+/** What was noted is applied, or not to be. */
+export const forgetMoves = [fixed('delete from lot_ecarts'), fixed('delete from lot_noeuds')]
 
 interface Node extends Key {
   arbre: string
@@ -118,10 +112,10 @@ const updateTouched = fixed(
 
 /** An empty node goes with those below that begin where it does, save where one above begins there and is not empty. */
 const selectEmpty = fixed<Node>(
-  `select n.arbre, n.niveau, n.cle, n.id from (select distinct arbre, cle, id from lot_noeuds) as m
+  `select n.arbre, n.niveau, n.cle, n.id from (select distinct arbre, cle, id from lot_noeuds where cle > ${FIRST_CLE}) as m
    cross join (${ALL_LEVELS}) as l
    join noeuds n on n.arbre = m.arbre and n.niveau = l.niveau and n.cle = m.cle and n.id = m.id
-   where n.nb = 0 and n.cle > ${FIRST_CLE} and not exists (
+   where n.nb = 0 and not exists (
      select 1 from noeuds p where p.arbre = n.arbre and p.niveau in (1, 2, 3) and p.niveau > n.niveau
        and p.cle = n.cle and p.id = n.id and p.nb <> 0)`,
 )
@@ -129,11 +123,8 @@ const selectEmpty = fixed<Node>(
 const selectOverfull = fixed<{ arbre: string; cle: number; id: number }>(
   `select n.arbre, n.cle, n.id from lot_noeuds m
    join noeuds n on n.arbre = m.arbre and n.niveau = m.niveau and n.cle = m.cle and n.id = m.id
-   where m.niveau = 0 and n.nb > ${MAX_MEMBERS} order by n.arbre, n.cle, n.id`,
+   where m.niveau = 0 and n.nb > ${MAX_MEMBERS}`,
 )
-
-const deleteMoves = fixed('delete from lot_ecarts')
-const deleteTouched = fixed('delete from lot_noeuds')
 
 const deleteNode = statement<{ arbre: string; niveau: number; cle: number; id: number }>()((q, p) =>
   q

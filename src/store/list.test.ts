@@ -1,15 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines, makeStore } from '../../test/harness.js'
 import { EVERYTHING } from './journal.js'
 import { listIds } from './list.js'
-import type { Db, Store } from './store.js'
+import type { Store } from './store.js'
 
-/** More than two windows of a scan, so that each yields. */
-const ROWS = 25_000
+/** So many that the index of SQLite is not asked for a needle whose every trigram all of them have. */
+const ROWS = 40_000
 
-describe.each(engines)('a needle too short for the index of %s', (engine) => {
+const nameOf = (id: number) => {
+  if (id % 5_000 === 0) return `zz rarissime ${id}`
+  return id % 2 === 0 ? `commun ${id}` : `comm ommu mmun ${id}`
+}
+const names = Array.from({ length: ROWS }, (_, i) => nameOf(i + 1))
+
+describe.each(engines)('a list of %s that is read beside the event loop', (engine) => {
   let store: Store
   let close: () => Promise<void>
   beforeAll(async () => {
@@ -17,68 +22,71 @@ describe.each(engines)('a needle too short for the index of %s', (engine) => {
     store = made.store
     close = made.close
     const columns = ['id_auteur', 'nom', 'nom_plie', 'statut', 'statut_cle', 'lang', 'lang_cle']
-    const rows = Array.from({ length: ROWS }, (_, i) => {
-      const nom = (i + 1) % 5_000 === 0 ? `zz ${i}` : `a ${i}`
-      return [i + 1, nom, nom, '', '', 'fr', 'fr']
-    })
+    const rows = names.map((nom, i) => [i + 1, nom, nom, '', '', 'fr', langOf(i + 1)])
     await store.write({ donnees: EVERYTHING }, (db) => db.load('auteurs', columns, rows))
   })
   afterAll(() => close())
 
-  const list = (db: Db, needle: string, among?: number[]) =>
-    listIds(db, {
-      table: 'auteurs',
-      id: 'id_auteur',
-      contains: { nom_plie: needle },
-      equals: {},
-      condition: among && sql<boolean>`t.id_auteur in (${sql.join(among)})`,
-      debut: 0,
-      limite: 100,
-    })
-  const search = (needle: string, among?: number[]) => store.read((db) => list(db, needle, among))
-  /** Lends snapshots that are all open, so that what is asked of them begins at once. */
-  const withReads = (count: number, work: (dbs: Db[]) => Promise<void>, open: Db[] = []): Promise<void> =>
-    open.length === count ? work(open) : store.read((db) => withReads(count, work, [...open, db]))
-  const found = { ids: [5_000, 10_000, 15_000, 20_000, 25_000], total: 5 }
-  const tooBroad = { code: 'search_too_broad', status: 503 }
+  const langOf = (id: number) => (id % 3 === 0 ? 'en' : 'fr')
 
-  /** A snapshot that answers after a while, or fails at an answer: a scan of it is under way meanwhile. */
-  const withAnswers = (db: Db, before: (count: number) => Promise<unknown>): Db => {
-    let count = 0
-    const get = async (...query: [never]) => {
-      await before(++count)
-      return db.get(...query)
-    }
-    return Object.create(db, { get: { value: get } }) as Db
+  interface Asked {
+    nom?: string
+    lang?: string
+    among?: number[]
+    debut?: number
   }
-  const slow = (db: Db) => withAnswers(db, (count) => (count === 1 ? Promise.resolve() : sleep(300)))
+  const LIMITE = 50
+  const list = ({ nom, lang, among, debut = 0 }: Asked) =>
+    store.read(
+      (db) =>
+        listIds(db, {
+          table: 'auteurs',
+          id: 'id_auteur',
+          contains: { nom_plie: nom },
+          equals: { lang_cle: lang },
+          condition: among && sql<boolean>`t.id_auteur in (${sql.join(among)})`,
+          debut,
+          limite: LIMITE,
+        }),
+      { isLong: true },
+    )
 
-  test('is looked for window by window twice at once, a third is too broad, and then there is room again', async () => {
-    await withReads(3, async ([first, second, third]) => {
-      const two = [list(slow(first as Db), 'zz'), list(slow(second as Db), 'zz')]
-      await sleep(100)
-      await expect(list(third as Db, 'zz')).rejects.toMatchObject(tooBroad)
-      expect(await Promise.all(two)).toMatchObject([found, found])
+  const expected = ({ nom = '', lang, among, debut = 0 }: Asked) => {
+    const all = names.flatMap((name, i) => {
+      const isFound = name.includes(nom) && (!lang || langOf(i + 1) === lang) && (!among || among.includes(i + 1))
+      return isFound ? [i + 1] : []
     })
-    expect(await Promise.all([search('zz'), search('zz')])).toMatchObject([found, found])
+    const isTold = nom === '' || all.length <= 1_000
+    const ids = all.slice(debut, debut + LIMITE)
+    return { ids, more: all.length > debut + LIMITE, total: isTold ? all.length : undefined }
+  }
+
+  test.each<[string, Asked]>([
+    ['a needle too short for the index, and rare', { nom: 'zz' }],
+    ['one too short, and common', { nom: 'c' }],
+    ['a rare one', { nom: 'rarissime' }],
+    ['a common one', { nom: 'mun' }],
+    ['one that half of all names have', { nom: 'commun' }],
+    ['one that has so many matches as are told', { nom: '0000' }],
+    ['one that no name has, though all have each of its trigrams', { nom: 'communommu' }],
+    ['one that no name has, nor its trigrams', { nom: 'qqqq' }],
+    ['one that is longer than any name', { nom: 'commun '.repeat(14) }],
+    ['one with the signs of a search language', { nom: '%_"*:' }],
+    ['a text and a word', { nom: 'commun', lang: 'en' }],
+    ['a rare text and a word', { nom: 'rarissime', lang: 'en' }],
+    ['a short text and a word', { nom: 'zz', lang: 'fr' }],
+    ['a word', { lang: 'en' }],
+    ['a text among named rows', { nom: 'commun', among: [1, 2, 5_000, 77_777] }],
+    ['named rows', { among: [2, 1, 77_777] }],
+  ])('finds what a walk of all rows finds, page by page: %s', async (_, asked) => {
+    for (const debut of [0, 3, 950, 1_000, 13_300, ROWS - 10, ROWS + 10]) {
+      expect(await list({ ...asked, debut })).toMatchObject(expected({ ...asked, debut }))
+    }
   })
 
-  test('leaves room where a search fails', async () => {
-    const failing = (db: Db) =>
-      withAnswers(db, async (count) => {
-        if (count > 1) throw new Error('lost')
-      })
-    for (let i = 0; i < 3; i++) await expect(store.read((db) => list(failing(db), 'zz'))).rejects.toThrow('lost')
-    expect(await search('zz')).toMatchObject(found)
-  })
-
-  test('among authors that are named, or within the first window, needs no scan: it is answered while two run', async () => {
-    await withReads(4, async ([first, second, third, fourth]) => {
-      const scans = [list(slow(first as Db), 'zz'), list(slow(second as Db), 'zz')]
-      await sleep(100)
-      expect(await list(third as Db, 'a', [1, 2, 5_000, 77_777])).toMatchObject({ ids: [1, 2], total: 2 })
-      expect(await list(fourth as Db, 'a')).toMatchObject({ more: true })
-      await Promise.all(scans)
-    })
+  test('names the end of all matches, past it, for the link back', async () => {
+    const { ids } = expected({ nom: 'mun', debut: 0 })
+    expect(ids).toHaveLength(LIMITE)
+    expect(await list({ nom: 'mun', debut: ROWS })).toEqual({ ids: [], more: false, total: undefined, end: 39_992 })
   })
 })

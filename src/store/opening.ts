@@ -4,7 +4,7 @@ import type { Store, StoreLog } from './store.js'
 export interface OpenOptions {
   /** Makes and migrates a store that is missing or older. */
   create: boolean
-  /** For a store that serves: it hears of changes and answers in time. One command alone needs neither. */
+  /** For a store that serves: it hears of changes, answers in time and never holds the event loop. One command alone needs neither. */
   serving?: Serving | undefined
 }
 

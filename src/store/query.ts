@@ -45,6 +45,19 @@ export function fixed<R = never>(text: string): Statement<Record<never, never>, 
   return statement()((q) => ({ compile: () => sql.raw<R>(text).compile(q) }))
 }
 
+/** Something that runs changes; what `Db` has. */
+interface Runner {
+  run(change: Statement<Record<never, never>, never>): Promise<number>
+}
+
+/** Runs changes in their order, sending each before the answer to the one before it has come. */
+export async function runInOrder(
+  db: Runner,
+  changes: readonly Statement<Record<never, never>, never>[],
+): Promise<void> {
+  await Promise.all(changes.map((change) => db.run(change)))
+}
+
 export function compile<P extends Parameters, R>(target: Statement<P, R>, engine: Engine): CompiledStatement {
   const known = target.compiled[engine]
   if (known) return known

@@ -38,6 +38,11 @@ export interface Search {
   readonly minIndexedCodePoints: number
   /** Whether a column contains a needle, row by row. */
   contains(column: RawBuilder<unknown>, needle: string): RawBuilder<boolean>
+  /**
+   * Whether the index leads to few rows, as 1 or 0; undefined where it is the best way in any case, which may follow from
+   * whether nothing else is asked of the rows. An engine that plans this by itself has no such question.
+   */
+  isRare?(table: string, needles: Readonly<Record<string, string>>, isAlone: boolean): RawBuilder<number> | undefined
   /** The ids of the rows whose columns contain the needles, by the index: a table expression with one column, `id`. */
   matches(table: string, id: string, needles: Readonly<Record<string, string>>): RawBuilder<{ id: number }>
 }
@@ -74,19 +79,26 @@ export interface Change {
 /** What a writer keeps other writers out of. On SQLite there is one writer of anything at a time. */
 export type Domain = 'donnees' | 'comptes'
 
-/** Where a read may be answered: the one server that takes writes, or any that holds what is known to be the newest data. */
-export type Source = 'primary' | 'any'
+export interface ReadOptions {
+  /**
+   * Where it may be answered: by the one server that takes writes, or by any that holds what is known to be the newest
+   * data. A work may then run twice, as a replica may fail.
+   */
+  source?: 'primary' | 'any'
+  /**
+   * Whether it may take longer than the event loop can be held. A store that serves runs it beside, few at once, and throws
+   * `StoreError` `slow` where it finds no room or takes longer than 2 s in all.
+   */
+  isLong?: boolean
+}
 
 /** A portal's data, whatever engine holds it. Every method throws `StoreError` for what an operator can act on. */
 export interface Store {
   readonly engine: Engine
   /** The versions now, whichever process made the last change. */
   versions(): Versions | Promise<Versions>
-  /**
-   * Runs reads in one snapshot: they see one version of the data, which `version` names. `any` lets a replica answer,
-   * where there is one that is at the newest version known here; a work may then run twice, as a replica may fail.
-   */
-  read<T>(work: (db: Db, version: Versions) => Promise<T>, source?: Source): Promise<T>
+  /** Runs reads in one snapshot: they see one version of the data, which `version` names. */
+  read<T>(work: (db: Db, version: Versions) => Promise<T>, options?: ReadOptions): Promise<T>
   /**
    * Runs one transaction and makes its change of versions with it, as `change` is when the work has ended. Waits at most 5 s for another writer, then throws
    * `StoreError` `busy`. The work must not wait for anything but the store.

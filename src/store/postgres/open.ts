@@ -37,7 +37,7 @@ export async function openPostgres(url: string, { create, serving }: OpenOptions
   }
   const watcher = new Watcher(address, serving.log, () => primary.renew())
   const replicas = (serving.replicas ?? []).map((replica) => makeReplica(addressOf(replica), serving, watcher, search))
-  const store = new PostgresStore(primary, search, { watcher, replicas })
+  const store = new PostgresStore(primary, search, { watcher, replicas, connections: serving.connections })
   try {
     await watcher.start()
     for (const replica of replicas) await replica.prove()

@@ -23,10 +23,11 @@ const MAX_WAITING = 1_000
 
 /**
  * Live lines go through temporary tables of a few rows, which the server takes for full pages as it has no statistics of
- * them; left to itself it reads whole tables to join them. Each of these joins has an index to go by.
+ * them; left to itself it reads whole tables to join them. Each of these joins names the few rows first, and has an
+ * index to go by.
  */
 const BY_INDEX = `set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
-  set local jit = off;`
+  set local join_collapse_limit = 1; set local jit = off;`
 
 /** The keys of the locks that writers take: "PLMS" in ASCII, and a number for each domain. */
 export const LOCK_SPACE = 0x504c4d53

@@ -1,9 +1,10 @@
+import { LongReads } from '../long-reads.js'
 import {
   type Change,
   type Db,
   type Domain,
+  type ReadOptions,
   type Search,
-  type Source,
   type Store,
   StoreError,
   type StoreState,
@@ -29,6 +30,8 @@ import type { Watcher } from './watcher.js'
 export interface Beside {
   watcher: Watcher
   replicas: readonly Replica[]
+  /** Connections to each server; long reads have half of them at most, and leave the others to what is short. */
+  connections: number
 }
 
 /** A portal on a PostgreSQL server, which any number of nodes share, with replicas for its reads where there are some. */
@@ -36,32 +39,28 @@ export class PostgresStore implements Store {
   readonly engine = 'postgres'
   private readonly checks = new Checks(() => this.primary.versions())
   private readonly reads = { primary: 0, replica: 0 }
+  private readonly longReads: LongReads<object> | undefined
   private turn = 0
 
   constructor(
     private readonly primary: Server,
     private readonly search: Search,
     private readonly beside?: Beside,
-  ) {}
+  ) {
+    if (!beside) return
+    // What they are lent is their turn; the connection comes with the read, and the server ends what takes too long.
+    const turns = { make: () => ({}), dispose: () => undefined }
+    this.longReads = new LongReads({ ...turns, maxAtOnce: Math.ceil(beside.connections / 2), endsByItself: true })
+  }
 
   /** At once while the primary is heard; otherwise it is asked, by a question that begins after this call. */
   versions(): Versions | Promise<Versions> {
     return this.beside?.watcher.heard ?? this.checks.next()
   }
 
-  async read<T>(work: (db: Db, version: Versions) => Promise<T>, source: Source = 'primary'): Promise<T> {
-    for (const replica of source === 'any' ? this.usableReplicas() : []) {
-      try {
-        const value = await replica.read((db, version) => this.shown(db, version, work))
-        this.reads.replica++
-        return value
-      } catch (error) {
-        // What took too long there would take as long elsewhere.
-        if (!(error instanceof StoreError) || error.fault === 'slow') throw error
-      }
-    }
-    this.reads.primary++
-    return this.primary.read((db, version) => this.shown(db, version, work))
+  async read<T>(work: (db: Db, version: Versions) => Promise<T>, options: ReadOptions = {}): Promise<T> {
+    const read = () => this.readFrom(options.source ?? 'primary', work)
+    return options.isLong && this.longReads ? this.longReads.run(read) : read()
   }
 
   async write<T>(change: Change, work: (db: Db) => Promise<T>, domain: Domain = 'comptes'): Promise<T> {
@@ -138,6 +137,21 @@ export class PostgresStore implements Store {
   async close(): Promise<void> {
     const { watcher, replicas = [] } = this.beside ?? {}
     await Promise.all([this.primary, ...replicas, watcher].map((each) => each?.close()))
+  }
+
+  private async readFrom<T>(source: 'primary' | 'any', work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
+    for (const replica of source === 'any' ? this.usableReplicas() : []) {
+      try {
+        const value = await replica.read((db, version) => this.shown(db, version, work))
+        this.reads.replica++
+        return value
+      } catch (error) {
+        // What took too long there would take as long elsewhere.
+        if (!(error instanceof StoreError) || error.fault === 'slow') throw error
+      }
+    }
+    this.reads.primary++
+    return this.primary.read((db, version) => this.shown(db, version, work))
   }
 
   /** Takes note of what an answer is about to show, so that no later one shows anything older. */

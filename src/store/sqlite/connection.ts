@@ -1,8 +1,5 @@
-import type { Compilable } from 'kysely'
-import { bind, builders, compiledOf, type Parameters, type Statement } from '../query.js'
-import type { Db } from '../store.js'
+import { SqliteDb } from './db.js'
 import { type Driver, type DriverStatement, type OpenOptions, openDriver, translate } from './driver.js'
-import { search } from './search.js'
 
 /** Statements kept prepared on a connection; filters and padded lists make some hundred shapes, this leaves room. */
 const MAX_PREPARED = 300
@@ -11,10 +8,7 @@ const MAX_PREPARED = 300
  * One SQLite connection. Its calls are synchronous under their promises: nothing else runs between two queries of the
  * same tick, and no promise of `Db` waits for more than a microtask.
  */
-export class Connection implements Db {
-  readonly engine = 'sqlite'
-  readonly q = builders.sqlite
-  readonly search = search
+export class Connection extends SqliteDb {
   private readonly driver: Driver
   private readonly prepared = new Map<string, DriverStatement>()
   private readonly rowReaders = new Map<string, RowReader>()
@@ -23,30 +17,8 @@ export class Connection implements Db {
     readonly path: string,
     options: OpenOptions,
   ) {
+    super()
     this.driver = openDriver(path, options)
-  }
-
-  async all(query: Compilable<unknown> | Statement<Parameters, unknown>, given: Parameters = {}): Promise<never[]> {
-    const compiled = compiledOf(query, 'sqlite')
-    return this.rows(compiled.sql, ...bind(compiled, given)) as never[]
-  }
-
-  async get(query: Compilable<unknown> | Statement<Parameters, unknown>, given: Parameters = {}): Promise<never> {
-    const compiled = compiledOf(query, 'sqlite')
-    return this.row(compiled.sql, ...bind(compiled, given)) as never
-  }
-
-  async run(query: Compilable<unknown> | Statement<Parameters, unknown>, given: Parameters = {}): Promise<number> {
-    const compiled = compiledOf(query, 'sqlite')
-    return this.change(compiled.sql, ...bind(compiled, given))
-  }
-
-  async exec(sql: string, ...values: unknown[]): Promise<number> {
-    return this.change(sql, ...values)
-  }
-
-  async select<R>(sql: string, ...values: unknown[]): Promise<R[]> {
-    return this.rows(sql, ...values) as R[]
   }
 
   async load(table: string, columns: readonly string[], rows: readonly unknown[][]): Promise<void> {
@@ -56,12 +28,6 @@ export class Connection implements Db {
       for (const row of rows) statement.run(...(row as never[]))
     })
   }
-
-  /** Nothing to do: SQLite plans our joins by their indexes. */
-  async analyze(): Promise<void> {}
-
-  /** Nothing to do: `autoincrement` passes every id that was ever inserted. */
-  async passIds(): Promise<void> {}
 
   /**
    * SQLite writes the rows as one JSON text: reading a text crosses from C once, where reading rows crosses once for
@@ -73,7 +39,6 @@ export class Connection implements Db {
     return reader.toObjects(JSON.parse(text[0]))
   }
 
-  /** The first row, as an object. */
   row(sql: string, ...values: unknown[]): Record<string, unknown> | undefined {
     return translate(this.path, () => this.prepare(sql).get(...(values as never[]))) as never
   }
@@ -130,6 +95,21 @@ export class Connection implements Db {
       )
     )
   }
+}
+
+const READER_BUSY_TIMEOUT_MILLISECONDS = 1_000
+
+export function openReader(path: string): Connection {
+  const reader = new Connection(path, { readOnly: true, busyTimeoutMilliseconds: READER_BUSY_TIMEOUT_MILLISECONDS })
+  reader.script('pragma cache_size = -32768; pragma mmap_size = 268435456')
+  return reader
+}
+
+/** A writer never blocks its thread for a lock: whoever begins a transaction waits in the event loop. */
+export function openWriter(path: string): Connection {
+  const writer = new Connection(path, { busyTimeoutMilliseconds: 0 })
+  writer.script('pragma synchronous = full; pragma cache_size = -65536; pragma journal_size_limit = 67108864')
+  return writer
 }
 
 interface RowReader {

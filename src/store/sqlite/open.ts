@@ -6,11 +6,11 @@ import { type Store, StoreError } from '../store.js'
 import { createFile, migrate, pendingMigrations } from './migrate.js'
 import { SqliteStore } from './store.js'
 
-export async function openSqlite(url: string, { create }: OpenOptions): Promise<Store> {
+export async function openSqlite(url: string, { create, serving }: OpenOptions): Promise<Store> {
   const path = pathOf(url)
   if (create) {
     await migrateSqlite(url)
-    return new SqliteStore(path)
+    return new SqliteStore(path, serving !== undefined)
   }
   if (!existsSync(path)) {
     throw new StoreError(
@@ -21,7 +21,7 @@ export async function openSqlite(url: string, { create }: OpenOptions): Promise<
   if (pendingMigrations(path).length > 0) {
     throw new StoreError('older', `${path}: the store needs a newer schema; run \`palmares migrate\``)
   }
-  return new SqliteStore(path)
+  return new SqliteStore(path, serving !== undefined)
 }
 
 /** What `migrateSqlite` would run. */

@@ -1,21 +1,26 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { appendJournal, EVERYTHING } from '../journal.js'
+import { LongReads } from '../long-reads.js'
+import { Mutex, Pool } from '../pool.js'
 import {
   type Change,
   type Db,
   type JournalEntry,
+  type ReadOptions,
   type Store,
   StoreError,
   type StoreState,
   type Versions,
 } from '../store.js'
-import { Connection } from './connection.js'
-import { Mutex, Pool } from './pool.js'
+import { Connection, openReader, openWriter } from './connection.js'
+import type { SqliteDb } from './db.js'
+import { LastingThread, type Thread } from './thread.js'
 
-/** Snapshots open at once. One is enough while no read waits; searches that yield hold theirs a little longer. */
+/** Snapshots open at once. One is enough while no read waits for anything but the store. */
 const MAX_READERS = 8
-const READER_BUSY_TIMEOUT_MILLISECONDS = 1_000
+/** Threads for long reads: one that takes its time does not keep a second from its turn. */
+const MAX_READING_THREADS = 2
 const WRITER_PATIENCE_MILLISECONDS = 5_000
 const WRITER_RETRY_MILLISECONDS = 15
 
@@ -24,12 +29,14 @@ const SELECT_VERSIONS = 'select version_donnees as donnees, version_comptes as c
 
 /**
  * A portal in one SQLite file, in WAL mode: readers never wait for a writer. Each snapshot has a connection of its own,
- * all writes of this process share one, and any number of processes may use the file.
+ * all writes of this process share one, and any number of processes may use the file. A store that serves keeps only what
+ * is short on the event loop: writes have a thread of their own, long reads two.
  */
 export class SqliteStore implements Store {
   readonly engine = 'sqlite'
   private readonly readers: Pool<Connection>
-  private readonly writer: Connection
+  private readonly longReads: LongReads<LastingThread>
+  private readonly writer: { current(): SqliteDb; close(): unknown }
   private readonly writing = new Mutex()
   /** Never inside a transaction: its `data_version` moves whenever any other connection commits. */
   private readonly watcher: Connection
@@ -37,11 +44,20 @@ export class SqliteStore implements Store {
   private seen: { dataVersion: unknown; versions: Versions } | undefined
 
   /** Takes a file that exists and has this program's schema. */
-  constructor(readonly path: string) {
+  constructor(
+    readonly path: string,
+    private readonly isServing: boolean,
+  ) {
     const open = () => openReader(path)
     this.readers = new Pool(open, (reader) => reader.close(), MAX_READERS)
+    this.longReads = new LongReads({
+      make: () => new LastingThread(path, 'reader'),
+      dispose: (thread) => thread.close(),
+      maxAtOnce: MAX_READING_THREADS,
+      endsByItself: false,
+    })
     this.watcher = open()
-    this.writer = openWriter(path)
+    this.writer = isServing ? new LastingThread(path, 'writer') : lasting(openWriter(path))
   }
 
   versions(): Versions {
@@ -52,8 +68,11 @@ export class SqliteStore implements Store {
     return this.seen!.versions
   }
 
-  async read<T>(work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
+  async read<T>(work: (db: Db, version: Versions) => Promise<T>, { isLong }: ReadOptions = {}): Promise<T> {
     this.reads++
+    if (isLong && this.isServing) {
+      return this.longReads.run((thread, deadline) => readBeside(thread.current(), deadline, work))
+    }
     return this.readers.use(async (reader) => {
       reader.change('begin')
       try {
@@ -66,9 +85,10 @@ export class SqliteStore implements Store {
 
   async write<T>(change: Change, work: (db: Db) => Promise<T>): Promise<T> {
     const deadline = Date.now() + WRITER_PATIENCE_MILLISECONDS
-    return this.writing.run(() =>
-      transaction(this.writer, async () => ({ value: await work(this.writer), change }), deadline),
-    )
+    return this.writing.run(() => {
+      const writer = this.writer.current()
+      return transaction(writer, async () => ({ value: await work(writer), change }), deadline)
+    })
   }
 
   async bulk<T extends { change: Change }>(
@@ -130,9 +150,9 @@ export class SqliteStore implements Store {
   async verifySearch(): Promise<string[]> {
     const faults: string[] = []
     for (const table of SEARCH_TABLES) {
-      await this.write({}, async () => {
+      await this.write({}, async (db) => {
         try {
-          this.writer.script(`insert into ${table} (${table}, rank) values ('integrity-check', 1)`)
+          await db.exec(`insert into ${table} (${table}, rank) values ('integrity-check', 1)`)
         } catch (error) {
           if (!(error instanceof StoreError) || error.fault !== 'corrupt') throw error
           faults.push(`the index ${table}`)
@@ -143,40 +163,57 @@ export class SqliteStore implements Store {
   }
 
   async rebuildSearch(): Promise<void> {
-    await this.write({ donnees: EVERYTHING }, async () => {
-      for (const table of SEARCH_TABLES) this.writer.script(`insert into ${table} (${table}) values ('rebuild')`)
+    await this.write({ donnees: EVERYTHING }, async (db) => {
+      for (const table of SEARCH_TABLES) await db.exec(`insert into ${table} (${table}) values ('rebuild')`)
     })
   }
 
   async close(): Promise<void> {
     await this.writing.run(async () => this.writer.close())
+    await this.longReads.close()
     await this.readers.close()
     this.watcher.close()
   }
 }
 
+/** A snapshot of a thread. What is under way when its time is up ends by itself, and the thread with it for the next. */
+async function readBeside<T>(
+  thread: Thread,
+  deadline: number,
+  work: (db: Db, version: Versions) => Promise<T>,
+): Promise<T> {
+  thread.deadline = deadline
+  try {
+    const [, versions] = await Promise.all([thread.change('begin'), thread.row(SELECT_VERSIONS)])
+    return await work(thread, versions as unknown as Versions)
+  } finally {
+    // Nobody waits for it: the thread does what it is asked in order.
+    thread.rollback().catch(() => undefined)
+  }
+}
+
 /** Runs a work in a transaction, with its change of versions; waits for the lock until the deadline. */
 async function transaction<T>(
-  connection: Connection,
+  db: SqliteDb,
   work: () => Promise<{ value: T; change: Change }>,
   deadline = Date.now() + WRITER_PATIENCE_MILLISECONDS,
 ): Promise<T> {
-  await beginImmediate(connection, deadline)
+  await beginImmediate(db, deadline)
   try {
     const { value, change } = await work()
-    if (change.donnees?.length) await moveData(connection, change.donnees)
-    if (change.comptes) connection.change('update etat set version_comptes = version_comptes + 1')
-    connection.change('commit')
+    if (change.donnees?.length) await moveData(db, change.donnees)
+    if (change.comptes) await db.change('update etat set version_comptes = version_comptes + 1')
+    await db.change('commit')
     return value
   } catch (error) {
-    connection.rollback()
+    await db.rollback()
     throw error
   }
 }
 
-async function moveData(connection: Connection, entries: readonly JournalEntry[]): Promise<void> {
-  const last = Number(connection.value('select version_donnees from etat'))
-  connection.change('update etat set version_donnees = ?', await appendJournal(connection, entries, last))
+async function moveData(db: SqliteDb, entries: readonly JournalEntry[]): Promise<void> {
+  const state = await db.row('select version_donnees as last from etat')
+  await db.change('update etat set version_donnees = ?', await appendJournal(db, entries, Number(state?.last)))
 }
 
 interface BrokenReference {
@@ -194,27 +231,19 @@ function keepWal(path: string): void {
   }
 }
 
-function openReader(path: string): Connection {
-  const reader = new Connection(path, { readOnly: true, busyTimeoutMilliseconds: READER_BUSY_TIMEOUT_MILLISECONDS })
-  reader.script('pragma cache_size = -32768; pragma mmap_size = 268435456')
-  return reader
-}
-
-/** A writer never blocks the process for a lock: whoever begins a transaction waits in the event loop. */
-function openWriter(path: string): Connection {
-  const writer = new Connection(path, { busyTimeoutMilliseconds: 0 })
-  writer.script('pragma synchronous = full; pragma cache_size = -65536; pragma journal_size_limit = 67108864')
-  return writer
+/** The connection of a store that does not serve, where writes may block the process. */
+function lasting(connection: Connection) {
+  return { current: () => connection, close: () => connection.close() }
 }
 
 /** Takes the write lock, trying until the deadline and once at least, or throws `StoreError` `busy`. */
 export async function beginImmediate(
-  connection: Connection,
+  db: SqliteDb,
   deadline = Date.now() + WRITER_PATIENCE_MILLISECONDS,
 ): Promise<void> {
   for (;;) {
     try {
-      connection.change('begin immediate')
+      await db.change('begin immediate')
       return
     } catch (error) {
       if (!(error instanceof StoreError) || error.fault !== 'busy' || Date.now() >= deadline) throw error

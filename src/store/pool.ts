@@ -1,4 +1,4 @@
-import { StoreError } from '../store.js'
+import { StoreError } from './store.js'
 
 /** Lends resources one user at a time: made when first wanted, `max` at most, the next user waits for the first back. */
 export class Pool<T> {
@@ -9,7 +9,7 @@ export class Pool<T> {
 
   constructor(
     private readonly make: () => T,
-    private readonly dispose: (resource: T) => void,
+    private readonly dispose: (resource: T) => unknown,
     private readonly max: number,
   ) {}
 
@@ -28,7 +28,7 @@ export class Pool<T> {
   /** Lends no more, waits for what is lent and for who waited already, and disposes of everything. */
   async close(): Promise<void> {
     this.isClosed = true
-    for (; this.made > 0; this.made--) this.dispose(this.idle.pop() ?? (await this.nextBack()))
+    for (; this.made > 0; this.made--) await this.dispose(this.idle.pop() ?? (await this.nextBack()))
   }
 
   private nextBack(): Promise<T> {

@@ -1,0 +1,125 @@
+import { createRequire } from 'node:module'
+import { Worker } from 'node:worker_threads'
+import { StoreError } from '../store.js'
+import type { Answer, Call, Method, ThreadData, ThreadKind } from './calls.js'
+import { SqliteDb } from './db.js'
+
+/** The built file, whichever way this one was loaded: `imports` in package.json names it. A thread runs no TypeScript. */
+const ENTRY = createRequire(import.meta.url).resolve('#sqlite-thread')
+
+interface Asked {
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+/**
+ * A connection in a thread of its own: what it is asked runs there, one call after the other, and the event loop goes on. A
+ * thread that has ended answers nothing more; it is never ended from here, as the driver aborts the whole process when a
+ * thread is terminated amidst its call.
+ */
+export class Thread extends SqliteDb {
+  /** From then on, in milliseconds since 1970, it is asked nothing more for whoever uses it now. */
+  deadline = Number.POSITIVE_INFINITY
+  private readonly worker: Worker
+  private readonly asked: Asked[] = []
+  private fault: StoreError | undefined
+
+  constructor(
+    private readonly path: string,
+    kind: ThreadKind,
+  ) {
+    super()
+    this.worker = new Worker(ENTRY, { execArgv: [], workerData: { path, kind } satisfies ThreadData })
+    this.worker.unref()
+    this.worker.on('message', (answer: Answer) => this.answered(answer))
+    this.worker.on('error', (error) => this.ended(error))
+    this.worker.on('exit', () => this.ended())
+  }
+
+  get isEnded(): boolean {
+    return this.fault !== undefined
+  }
+
+  rows(sql: string, ...values: unknown[]): Promise<unknown[]> {
+    return this.ask(['rows', sql, ...values])
+  }
+
+  row(sql: string, ...values: unknown[]): Promise<Record<string, unknown> | undefined> {
+    return this.ask(['row', sql, ...values])
+  }
+
+  change(sql: string, ...values: unknown[]): Promise<number> {
+    return this.ask(['change', sql, ...values])
+  }
+
+  load(table: string, columns: readonly string[], rows: readonly unknown[][]): Promise<void> {
+    return this.ask(['load', table, columns, rows])
+  }
+
+  /** Nothing is left to take back where the thread has ended: its connection ended with it. */
+  async rollback(): Promise<void> {
+    if (!this.fault) await this.ask(['rollback'])
+  }
+
+  /** Closes its connection after what it was asked before, and ends. */
+  async close(): Promise<void> {
+    if (this.fault) return
+    const ended = new Promise((resolve) => this.worker.once('exit', resolve))
+    await this.ask(['close'])
+    this.worker.ref()
+    await ended
+  }
+
+  private ask<T>(call: Call): Promise<T> {
+    if (this.fault) return Promise.reject(this.fault)
+    if (Date.now() >= this.deadline && !CLEANUP.includes(call[0])) return Promise.reject(tooSlow(this.path))
+    // A process that has nothing else to do waits for an answer, and for nothing more.
+    if (this.asked.length === 0) this.worker.ref()
+    return new Promise((resolve, reject) => {
+      this.asked.push({ resolve: resolve as Asked['resolve'], reject })
+      this.worker.postMessage(call)
+    })
+  }
+
+  private answered(answer: Answer): void {
+    const asked = this.asked.shift() as Asked
+    if (this.asked.length === 0) this.worker.unref()
+    if ('value' in answer) asked.resolve(answer.value)
+    else asked.reject('fault' in answer ? new StoreError(answer.fault, answer.message) : answer.error)
+  }
+
+  private ended(cause?: unknown): void {
+    this.fault ??= new StoreError('unreachable', `${this.path}: the thread that asks the store has ended; try again`, {
+      cause,
+    })
+    for (const { reject } of this.asked.splice(0)) reject(this.fault)
+  }
+}
+
+const CLEANUP: readonly Method[] = ['rollback', 'close']
+
+function tooSlow(path: string): StoreError {
+  return new StoreError('slow', `${path}: this read takes longer than it is given`)
+}
+
+/** A thread that begins when it is first wanted, and is replaced when it has ended. */
+export class LastingThread {
+  private thread: Thread | undefined
+  private isClosed = false
+
+  constructor(
+    private readonly path: string,
+    private readonly kind: ThreadKind,
+  ) {}
+
+  current(): Thread {
+    if (this.isClosed) throw new StoreError('unreachable', `${this.path}: the store is closed`)
+    if (!this.thread || this.thread.isEnded) this.thread = new Thread(this.path, this.kind)
+    return this.thread
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    await this.thread?.close()
+  }
+}
