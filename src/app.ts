@@ -20,6 +20,7 @@ import { etagOf, type ServeDeps, sendReady, serveActions, serveReads } from './h
 import { createHttpServer, type HttpSettings } from './http/server.js'
 import { TurnVersions } from './http/turn.js'
 import type { Limits } from './limits/limits.js'
+import { portalRoutes } from './portal/routes.js'
 import { rubriquesRoutes } from './rubriques/routes.js'
 import type { Store } from './store/store.js'
 
@@ -81,6 +82,7 @@ export function buildApp({ store, settings, metrics, limits, log }: AppDeps): Fa
     auteursRoutes(serve)
     classementRoutes(serve)
     environnementsVirtuelsRoutes(serve)
+    portalRoutes(serveActions(guarded, deps, record('credential')), { store, bounds })
 
     guarded.register(async (signedIn) => {
       signedIn.addHook('onRequest', requireSession)

@@ -30,13 +30,16 @@ export interface Parameter<T> {
   maxValues?: number
 }
 
-/** The bounds of parameters that an operator sets. */
+/** The bounds of parameters and bodies that an operator sets. */
 export interface Bounds {
   /** The longest text that a filter takes, in code points before folding. */
   filterCodePoints: number
+  /** A body of many lines. */
+  bulkBytes: number
+  bulkLines: number
 }
 
-export const DEFAULT_BOUNDS: Bounds = { filterCodePoints: 100 }
+export const DEFAULT_BOUNDS: Bounds = { filterCodePoints: 100, bulkBytes: 4_194_304, bulkLines: 10_000 }
 
 /** Says what a parameter takes; the edge adds its name. */
 export class ParameterError extends Error {}
@@ -166,11 +169,17 @@ export interface Endpoint<
   /** The status of a success. */
   status: 200 | 201 | 204
   /** The bodies that it takes, by Content-Type. */
-  requestBody?: { schema: TSchema; contentTypes: string[] }
+  requestBody?: {
+    schema: TSchema
+    contentTypes: string[] /** Many lines, with a bound of their own. */
+    isBulk?: boolean
+  }
   /** Whether the answer is one page of a list, with its headers. */
   paged: boolean
   /** Whether a HEAD is answered as the GET. */
   head: boolean
+  /** What the credential must be allowed. */
+  scope?: Scope
   /** Whether a page of another origin is refused: by whatever changes something, and by every login. */
   refusesForeign: boolean
   /** What it can answer besides what every operation can. */

@@ -65,7 +65,9 @@ export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDep
       exposeHeadRoute: endpoint.head,
       onRequest: async (request) => {
         if (endpoint.refusesForeign) origins.refuseForeign(request)
+        if (endpoint.scope && !request.principal?.portee.includes(endpoint.scope)) throw new Problem('scope_required')
       },
+      ...(endpoint.requestBody?.isBulk ? { bodyLimit: bounds.bulkBytes } : {}),
       handler: async (request, reply) => {
         checkContentType(endpoint, request)
         const { values } = readQuery(endpoint, request, bounds)

@@ -21,19 +21,28 @@ export const MAX_POINTS = Number.MAX_SAFE_INTEGER
  * more than it. The sum is not one of integers, as that can overflow; up to `MAX_POINTS` it is just as exact.
  */
 export async function derivePoints(db: Db): Promise<void> {
-  const sum = 'sum(c.score * 1.0)'
   await db.exec('drop table if exists lot_points')
-  await db.exec(`create temporary table lot_points as
-    select v.id_auteur, count(*) as nb,
-      cast(case when ${sum} > ${MAX_POINTS} then ${MAX_POINTS + 1} else ${sum} end as bigint) as points
-    from validations v join challenges c on c.id_challenge = v.id_challenge group by v.id_auteur`)
+  await db.exec(`create temporary table lot_points as ${pointsOf()}`)
   await db.exec('create unique index lot_points_auteur on lot_points (id_auteur)')
   await db.analyze('lot_points')
 }
 
+/** A select of (id_auteur, nb, points) for the authors who solved something; a condition may name them, as `v.id_auteur`. */
+export function pointsOf(condition = 'true'): string {
+  const sum = 'sum(c.score * 1.0)'
+  return `select v.id_auteur, count(*) as nb,
+      cast(case when ${sum} > ${MAX_POINTS} then ${MAX_POINTS + 1} else ${sum} end as bigint) as points
+    from validations v join challenges c on c.id_challenge = v.id_challenge where ${condition} group by v.id_auteur`
+}
+
 /** Scores and ranking keys from bases and points, after `derivePoints`. */
-export async function deriveScores(db: Db): Promise<void> {
-  const { sql, values } = await expectedScores(db)
+export function deriveScores(db: Db): Promise<void> {
+  return setScores(db, 'lot_points', 'true')
+}
+
+/** The same for the authors that a condition names, as `a.id_auteur`, from the points that a table holds of them. */
+export async function setScores(db: Db, points: string, condition: string): Promise<void> {
+  const { sql, values } = await expectedScores(db, points, condition)
   await db.exec(
     `update auteurs set score = n.score, nb_validations = n.nb, cle_classement = n.cle from (${sql}) as n
      where n.id_auteur = auteurs.id_auteur
@@ -44,7 +53,7 @@ export async function deriveScores(db: Db): Promise<void> {
 
 /** The authors whose score, count or ranking key is not what `deriveScores` would make it, the first of them. */
 export async function findWrongScores(db: Db, limit: number): Promise<number[]> {
-  const { sql, values } = await expectedScores(db)
+  const { sql, values } = await expectedScores(db, 'lot_points', 'true')
   const rows = await db.select<{ id_auteur: number }>(
     `select a.id_auteur from auteurs a join (${sql}) as n on n.id_auteur = a.id_auteur
      where (a.score, a.nb_validations, a.cle_classement) is distinct from (n.score, n.nb, n.cle)
@@ -55,14 +64,14 @@ export async function findWrongScores(db: Db, limit: number): Promise<number[]> 
 }
 
 /** An author's score is the base and the points, 0 at least; one of a hidden statut has no key. */
-async function expectedScores(db: Db): Promise<{ sql: string; values: string[] }> {
+async function expectedScores(db: Db, points: string, condition: string): Promise<{ sql: string; values: string[] }> {
   const values = await hiddenStatuts(db)
   const isHidden = values.length === 0 ? 'false' : `a.statut_cle in (${values.map(() => '?').join(', ')})`
   const total = 'a.base + coalesce(p.points, 0)'
   const score = `case when ${total} < 0 then 0 else ${total} end`
   const sql = `select a.id_auteur, ${score} as score, coalesce(p.nb, 0) as nb,
       case when ${isHidden} then null else -(${score}) end as cle
-    from auteurs a left join lot_points p on p.id_auteur = a.id_auteur`
+    from auteurs a left join ${points} p on p.id_auteur = a.id_auteur where ${condition}`
   return { sql, values }
 }
 

@@ -2,8 +2,9 @@ import { EVERYTHING } from '../store/journal.js'
 import type { Change, Db, Store } from '../store/store.js'
 import { derive, derivePoints, MAX_POINTS } from './derive.js'
 import { readLines } from './lines.js'
+import { lotOf } from './lot.js'
 import { hasChanged, type MergeOptions, merge, type Tally } from './merge.js'
-import { Faults, lotOf, type Staged, Stager } from './stage.js'
+import { Faults, type Staged, Stager } from './stage.js'
 
 export interface ImportOptions extends MergeOptions {
   /** The name of the step under way, and the lines read so far. */

@@ -1,7 +1,8 @@
 import { nowSeconds } from '../instant.js'
 import type { Db } from '../store/store.js'
+import { lotOf } from './lot.js'
 import { type RecordKind, recordKinds } from './records.js'
-import { type Faults, lotOf } from './stage.js'
+import type { Faults } from './stage.js'
 
 /** What an import did to the records of one kind. */
 export interface Tally {
@@ -64,27 +65,30 @@ const hangingOn: Record<string, [table: string, condition: string][]> = {
 }
 
 async function upsert(db: Db, kind: RecordKind): Promise<Pick<Tally, 'added' | 'changed' | 'listed'>> {
-  const { table, key, columns } = kind
+  const { table, key } = kind
   const lot = lotOf(table)
-  const all = [...key, ...columns].join(', ')
   const isSame = key.map((column) => `t.${column} = l.${column}`).join(' and ')
-  const row = (alias: string) => `(${columns.map((column) => `${alias}.${column}`).join(', ')})`
   const [count] = await db.select<{ nb: number }>(
     `select count(*) as nb from ${lot} l where supprime = 0 and not exists (select 1 from ${table} t where ${isSame})`,
   )
   const added = Number(count?.nb)
   if (kind.type === 'compte') await endSessions(db)
-  const written = await db.exec(
-    `insert into ${table} (${all}) select ${all} from ${lot} where supprime = 0 order by ${key.join(', ')}
-     on conflict (${key.join(', ')}) do update set ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}
-     where ${row(table)} is distinct from ${row('excluded')}`,
-  )
+  const written = await db.exec(upsertOf(kind))
   const listed =
     kind.type === 'challenge' ? await mergeAuthorships(db) : kind.type === 'compte' ? await mergeKeys(db) : 0
   return { added, changed: written - added, listed }
 }
 
-async function mergeAuthorships(db: Db): Promise<number> {
+/** Writes the records of a lot into their table, where they differ. */
+export function upsertOf({ table, key, columns }: RecordKind): string {
+  const all = [...key, ...columns].join(', ')
+  const row = (alias: string) => `(${columns.map((column) => `${alias}.${column}`).join(', ')})`
+  return `insert into ${table} (${all}) select ${all} from ${lotOf(table)} where supprime = 0 order by ${key.join(', ')}
+     on conflict (${key.join(', ')}) do update set ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}
+     where ${row(table)} is distinct from ${row('excluded')}`
+}
+
+export async function mergeAuthorships(db: Db): Promise<number> {
   const lot = lotOf('challenges_auteurs')
   const removed = await db.exec(
     `delete from challenges_auteurs as t where id_challenge in (select id_challenge from ${lotOf('challenges')} where supprime = 0)

@@ -1,7 +1,9 @@
 import type { Db } from '../store/store.js'
 import { FieldError } from './fields.js'
 import type { Line } from './lines.js'
-import { kindOf, type RecordKind, readKey, readRecord, recordKinds } from './records.js'
+import { createLot, lotOf, lotsOf } from './lot.js'
+import { type ParsedLine, parseLine } from './parse.js'
+import { type RecordKind, recordKinds } from './records.js'
 
 /** The first faults of a dump, and how many there are. */
 export class Faults {
@@ -49,10 +51,6 @@ const BATCH_ROWS = 2_000
 /** Or sooner, where lines are long: what waits is in memory. */
 const BATCH_CHARACTERS = 8_000_000
 
-export function lotOf(table: string): string {
-  return `lot_${table}`
-}
-
 /** Reads every line of a dump into staging tables; what is wrong with a line goes to `faults`. */
 export class Stager {
   private readonly batches = new Map<string, { columns: string[]; rows: unknown[][] }>()
@@ -66,7 +64,10 @@ export class Stager {
   ) {}
 
   async run(lines: AsyncIterable<Line[]>): Promise<Staged> {
-    for (const kind of recordKinds) await this.createTables(kind)
+    for (const lot of recordKinds.flatMap(lotsOf)) {
+      await createLot(this.db, lot)
+      this.batches.set(lot.table, { columns: Object.keys(lot.columns), rows: [] })
+    }
     for await (const batch of lines) {
       for (const line of batch) this.read(line)
       await this.flush(this.pendingCharacters > BATCH_CHARACTERS ? 1 : BATCH_ROWS)
@@ -79,54 +80,25 @@ export class Stager {
     return this.staged
   }
 
-  private async createTables(kind: RecordKind): Promise<void> {
-    const columns = { ligne: 'bigint', supprime: 'bigint', ...like(kind.table, kind.key, kind.columns), ...kind.staged }
-    await this.createTable(kind.table, columns, kind.table)
-    if (!kind.children) return
-    const { table } = kind.children
-    const childColumns = { ligne: 'bigint', ...like(kind.table, kind.key), ...like(table, kind.children.columns) }
-    await this.createTable(table, childColumns, `${kind.table}, ${table}`)
-  }
-
-  /** Makes a staging table of columns of a type, or of the type that a column of the portal has. */
-  private async createTable(table: string, columns: Record<string, string>, from: string): Promise<void> {
-    const list = Object.entries(columns).map(([name, type]) =>
-      type.includes('.') ? type : `cast(null as ${type}) as ${name}`,
-    )
-    await this.db.exec(`create temporary table ${lotOf(table)} as select ${list.join(', ')} from ${from} where false`)
-    this.batches.set(table, { columns: Object.keys(columns), rows: [] })
-  }
-
-  private read({ number, text, fault }: Line): void {
-    this.staged.lines = number
-    this.pendingCharacters += text?.length ?? 0
+  private read(line: Line): void {
+    this.staged.lines = line.number
+    this.pendingCharacters += line.text?.length ?? 0
     try {
-      if (text === undefined) throw new FieldError(fault)
-      if (text.trim() !== '') this.take(number, parse(text))
+      const parsed = parseLine(line)
+      if (parsed) this.take(line.number, parsed)
     } catch (error) {
       if (!(error instanceof FieldError)) throw error
-      this.faults.add(number, error.message)
+      this.faults.add(line.number, error.message)
     }
   }
 
-  private take(number: number, line: Record<string, unknown>): void {
-    const kind = kindOf(line.type)
-    if (!kind) throw new FieldError(`type must be one of ${recordKinds.map(({ type }) => type).join(', ')}`)
+  private take(number: number, { kind, isRemoval, row, children, unknownFields }: ParsedLine): void {
     if (kind.type === 'compte' && !this.options.withAccounts) {
       throw new FieldError('a compte is imported only with --with-accounts')
     }
-    if (line.supprime !== undefined && line.supprime !== false) {
-      if (line.supprime !== true) throw new FieldError('supprime must be true or false')
-      this.push(kind.table, [number, 1, ...readKey(kind, line)])
-      return
-    }
-    const { row, children } = readRecord(kind, line)
-    this.push(kind.table, [number, 0, ...row])
+    this.push(kind.table, [number, isRemoval ? 1 : 0, ...row])
     for (const child of children) this.push(kind.children!.table, [number, ...child])
-    for (const name in line) {
-      if (!Object.hasOwn(kind.fields, name) && name !== 'type' && name !== 'supprime')
-        this.noteUnknown(`${kind.type}.${name}`)
-    }
+    for (const name of unknownFields) this.noteUnknown(`${kind.type}.${name}`)
   }
 
   private push(table: string, row: unknown[]): void {
@@ -183,21 +155,4 @@ export class Stager {
       ({ ligne, avant }) => `cles has an empreinte twice${avant === ligne ? '' : `, first in line ${avant}`}`,
     )
   }
-}
-
-/** Columns that are as those of a table. */
-function like(table: string, ...names: (readonly string[])[]): Record<string, string> {
-  return Object.fromEntries(names.flat().map((name) => [name, `${table}.${name}`]))
-}
-
-function parse(text: string): Record<string, unknown> {
-  let line: unknown
-  try {
-    line = JSON.parse(text)
-  } catch {
-    throw new FieldError('the line is not JSON; it may have been cut short')
-  }
-  if (typeof line !== 'object' || line === null || Array.isArray(line))
-    throw new FieldError('the line must be an object')
-  return line as Record<string, unknown>
 }

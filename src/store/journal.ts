@@ -1,27 +1,6 @@
 import { nowSeconds } from '../instant.js'
 import { statement } from './query.js'
-import type { Db } from './store.js'
-
-/**
- * The journal says what changed of the data, in the order in which it was committed. A transaction writes its lines with its
- * change, under cursors that only grow; the version of the data is the cursor of the newest line. Whoever holds something
- * made from an older version reads what came since, and lets go of what that touches.
- */
-export interface JournalEntry {
-  /**
-   * A record that was written or removed; `classement` for ranks that moved; `portail` for a change of anything, such as an
-   * import.
-   */
-  type: 'validation' | 'challenge' | 'auteur' | 'rubrique' | 'classement' | 'portail'
-  id_auteur?: number | null
-  id_challenge?: number | null
-  id_rubrique?: number | null
-  /** For `classement`: for each counted order that changed, between which keys. */
-  rangs?: Ranges
-}
-
-/** By the name of an order: the first and the last key that changed, and whether its entries are as many as before. */
-export type Ranges = Record<string, readonly [de: number, a: number, isSameCount: boolean]>
+import type { Db, JournalEntry } from './store.js'
 
 /** Anything may have changed. */
 export const EVERYTHING: readonly JournalEntry[] = [{ type: 'portail' }]
@@ -35,7 +14,7 @@ export async function appendJournal(db: Db, entries: readonly JournalEntry[], la
   const rows = entries
     .slice(-MAX_JOURNAL_LINES)
     .map((entry, i, kept) => [
-      ...[last + entries.length - kept.length + i + 1, date, entry.type],
+      ...[last + entries.length - kept.length + i + 1, date, entry.type, entry.supprime ?? 0],
       ...[entry.id_auteur ?? null, entry.id_challenge ?? null, entry.id_rubrique ?? null],
       entry.rangs ? JSON.stringify(entry.rangs) : null,
     ])
@@ -48,7 +27,7 @@ export async function appendJournal(db: Db, entries: readonly JournalEntry[], la
   return last + entries.length
 }
 
-const COLUMNS = ['curseur', 'date', 'type', 'id_auteur', 'id_challenge', 'id_rubrique', 'rangs']
+const COLUMNS = ['curseur', 'date', 'type', 'supprime', 'id_auteur', 'id_challenge', 'id_rubrique', 'rangs']
 
 /** The lines after a cursor, oldest first; undefined where some are gone, or there are more than `limit`. */
 export async function readJournal(db: Db, since: number, limit: number): Promise<JournalEntry[] | undefined> {
@@ -65,7 +44,7 @@ export async function readJournal(db: Db, since: number, limit: number): Promise
 const selectSince = statement<{ since: number; limit: number }>()((q, p) =>
   q
     .selectFrom('journal')
-    .select(['curseur', 'type', 'id_auteur', 'id_challenge', 'id_rubrique', 'rangs'])
+    .select(['curseur', 'type', 'supprime', 'id_auteur', 'id_challenge', 'id_rubrique', 'rangs'])
     .where('curseur', '>=', p.since)
     .orderBy('curseur')
     .limit(p.limit),

@@ -99,6 +99,8 @@ export interface JournalTable {
   /** When it was applied. */
   date: number
   type: string
+  /** 1 where the record was removed. */
+  supprime: number
   id_auteur: number | null
   id_challenge: number | null
   id_rubrique: number | null

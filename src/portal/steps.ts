@@ -1,0 +1,300 @@
+import type { Db } from '../store/store.js'
+import { createLot, type Lot, lotOf, lotsOf } from './lot.js'
+import { mergeAuthorships, upsertOf } from './merge.js'
+import type { ParsedLine } from './parse.js'
+import { type RecordKind, recordKinds } from './records.js'
+import { checkTouched, touch } from './touched.js'
+
+/** A line of a batch with its number in it. */
+export interface NumberedLine extends ParsedLine {
+  number: number
+}
+
+/** Lines of a batch that are applied together: all of one kind, all writing or all removing, no record twice. */
+export interface Step {
+  kind: RecordKind
+  isRemoval: boolean
+  lines: NumberedLine[]
+}
+
+/** What a step did: the lines whose record was as it says already, and those that are refused, with the reason. */
+export interface StepOutcome {
+  known: Set<number>
+  refused: Map<number, string>
+}
+
+/** Kinds whose lines change single records while the portal is served. */
+export const LIVE_TYPES: readonly string[] = ['validation', 'challenge', 'auteur', 'rubrique']
+
+/** Cuts lines into steps, in their order. */
+export function stepsOf(lines: readonly NumberedLine[]): Step[] {
+  const steps: Step[] = []
+  let keys = new Set<string>()
+  for (const line of lines) {
+    const { kind, isRemoval } = line
+    const key = line.row.slice(0, kind.key.length).join(' ')
+    const last = steps.at(-1)
+    if (last && last.kind === kind && last.isRemoval === isRemoval && !keys.has(key)) last.lines.push(line)
+    else {
+      steps.push({ kind, isRemoval, lines: [line] })
+      keys = new Set()
+    }
+    keys.add(key)
+  }
+  return steps
+}
+
+/** Makes what steps need on a connection, where it is missing. */
+export async function makeLots(db: Db): Promise<void> {
+  for (const kind of recordKinds.filter(({ type }) => LIVE_TYPES.includes(type)))
+    for (const lot of lotsOf(kind)) {
+      await createLot(db, lot)
+      await db.exec(`delete from ${lotOf(lot.table)}`)
+    }
+}
+
+/** Applies one step: its lines see all that came before. Throws `PointsError`. */
+export async function applyStep(db: Db, { kind, isRemoval, lines }: Step): Promise<StepOutcome> {
+  const rules = (isRemoval ? removals : upserts)[kind.type] as Rules
+  await loadLots(db, kind, isRemoval, lines)
+  const isParted = lines.length > 1 && rules.isParted && (await db.select(rules.isParted)).length > 0
+  const outcome = isParted ? undefined : await applyLots(db, kind, lines.length, rules)
+  for (const { table } of lotsOf(kind)) await db.exec(`delete from ${lotOf(table)}`)
+  if (outcome) return outcome
+  const parts: StepOutcome[] = []
+  for (const line of lines) parts.push(await applyStep(db, { kind, isRemoval, lines: [line] }))
+  return {
+    known: new Set(parts.flatMap(({ known }) => [...known])),
+    refused: new Map(parts.flatMap(({ refused }) => [...refused])),
+  }
+}
+
+async function loadLots(db: Db, kind: RecordKind, isRemoval: boolean, lines: NumberedLine[]): Promise<void> {
+  const [own, listed] = lotsOf(kind) as [Lot, Lot?]
+  const width = Object.keys(own.columns).length
+  const rows = lines.map(({ number, row }) => filled([number, isRemoval ? 1 : 0, ...row], width))
+  await db.load(lotOf(own.table), Object.keys(own.columns), rows)
+  if (!listed) return
+  const children = lines.flatMap((line) => line.children.map((child) => [line.number, ...child]))
+  await db.load(lotOf(listed.table), Object.keys(listed.columns), children)
+}
+
+async function applyLots(db: Db, kind: RecordKind, count: number, rules: Rules): Promise<StepOutcome> {
+  for (const sql of rules.prepare ?? []) await db.exec(sql)
+  const refused = new Map<number, string>()
+  for (const { select, reason } of rules.refusals) {
+    for (const { ligne, id } of await db.select<{ ligne: number; id: number }>(select)) refused.set(ligne, reason(id))
+  }
+  await drop(db, kind, [...refused.keys()])
+  const rows = await db.select<{ ligne: number }>(`select l.ligne from ${lotOf(kind.table)} l where ${rules.isKnown}`)
+  const known = rows.map(({ ligne }) => ligne)
+  await drop(db, kind, known)
+  if (refused.size + known.length < count) {
+    await rules.apply(db)
+    await checkTouched(db)
+  }
+  return { known: new Set(known), refused }
+}
+
+function filled(row: unknown[], width: number): unknown[] {
+  return [...row, ...Array.from({ length: width - row.length }, () => null)]
+}
+
+/** Takes lines out of a lot. */
+async function drop(db: Db, kind: RecordKind, lines: readonly number[]): Promise<void> {
+  for (const { table } of lotsOf(kind)) {
+    for (let from = 0; from < lines.length; from += DROPPED_AT_ONCE) {
+      const list = lines.slice(from, from + DROPPED_AT_ONCE).join(', ')
+      await db.exec(`delete from ${lotOf(table)} where ligne in (${list})`)
+    }
+  }
+}
+
+const DROPPED_AT_ONCE = 500
+
+/** How the lines of one kind change the portal; every select is over their lot, as `l`. */
+interface Rules {
+  /** A select that finds something where the lines must be applied one by one. */
+  isParted?: string
+  /** What is to be worked out of the lines first. */
+  prepare?: readonly string[]
+  /** Selects of (ligne, id) of lines that are refused. */
+  refusals: readonly { select: string; reason: (id: number) => string }[]
+  /** Whether the portal holds just what a line says. */
+  isKnown: string
+  apply: (db: Db) => Promise<void>
+}
+
+/** A line that names a record which is not there. */
+function dangling(table: string, column: string, parent: string, field = column) {
+  return {
+    select: `select l.ligne, min(l.${column}) as id from ${lotOf(table)} l
+      where not exists (select 1 from ${parent} p where p.${column} = l.${column}) group by l.ligne`,
+    reason: (id: number) => `${field} names ${id}, which ${parent} does not have`,
+  }
+}
+
+function kindNamed(type: string): RecordKind {
+  return recordKinds.find((kind) => kind.type === type) as RecordKind
+}
+
+/** Whether the table holds the record of a line with the same columns, and a further condition, where `t` is that record. */
+function holdsSame(type: string, further = 'true'): string {
+  const { table, key, columns } = kindNamed(type)
+  const isSame = key.map((column) => `t.${column} = l.${column}`).join(' and ')
+  const row = (alias: string) => `(${columns.map((column) => `${alias}.${column}`).join(', ')})`
+  return `exists (select 1 from ${table} t where ${isSame} and ${row('t')} is not distinct from ${row('l')} and ${further})`
+}
+
+function isAbsent(type: string): string {
+  const { table, key } = kindNamed(type)
+  return `not exists (select 1 from ${table} t where ${key.map((column) => `t.${column} = l.${column}`).join(' and ')})`
+}
+
+/** Notes entries that come to an order, or go. */
+function noteMoves(entries: string, nb: 1 | -1): string {
+  return `insert into lot_ecarts (arbre, cle, id, nb) select arbre, cle, id, ${nb} from (${entries}) as entrees`
+}
+
+const LISTED_NEW = (table: string, id: string) =>
+  `select '${table}' as arbre, 0 as cle, l.${id} as id from ${lotOf(table)} l where not exists (select 1 from ${table} t where t.${id} = l.${id})`
+
+const upserts: Record<string, Rules> = {
+  rubrique: {
+    refusals: [],
+    isKnown: holdsSame('rubrique'),
+    apply: async (db) => void (await db.exec(upsertOf(kindNamed('rubrique')))),
+  },
+  auteur: {
+    // The score that a line says holds for what is solved by then: what is missing is the base.
+    prepare: [
+      `update lot_auteurs set base_voulue = coalesce(base_voulue, score_voulu - (
+         select coalesce(sum(c.score), 0) from validations v join challenges c on c.id_challenge = v.id_challenge
+         where v.id_auteur = lot_auteurs.id_auteur), 0)`,
+    ],
+    refusals: [],
+    isKnown: holdsSame('auteur', 't.base = l.base_voulue'),
+    apply: async (db) => {
+      await touch(db, 'select id_auteur from lot_auteurs')
+      await db.exec(noteMoves(LISTED_NEW('auteurs', 'id_auteur'), 1))
+      await db.exec(upsertOf(kindNamed('auteur')))
+      await db.exec(
+        'update auteurs set base = l.base_voulue from lot_auteurs l where l.id_auteur = auteurs.id_auteur and auteurs.base <> l.base_voulue',
+      )
+    },
+  },
+  challenge: {
+    // A score that falls would hide that another line, alone, gives somebody too many points.
+    isParted: `select 1 from lot_challenges l join challenges t on t.id_challenge = l.id_challenge
+      where l.score < t.score and t.nb_validations > 0 limit 1`,
+    refusals: [
+      dangling('challenges', 'id_rubrique', 'rubriques'),
+      dangling('challenges_auteurs', 'id_auteur', 'auteurs', 'auteurs'),
+    ],
+    isKnown: holdsSame(
+      'challenge',
+      `not exists (select id_auteur from lot_challenges_auteurs n where n.id_challenge = t.id_challenge
+         except select id_auteur from challenges_auteurs o where o.id_challenge = t.id_challenge)
+       and not exists (select id_auteur from challenges_auteurs o where o.id_challenge = t.id_challenge
+         except select id_auteur from lot_challenges_auteurs n where n.id_challenge = t.id_challenge)`,
+    ),
+    apply: async (db) => {
+      await touch(
+        db,
+        `select v.id_auteur from lot_challenges l join challenges t on t.id_challenge = l.id_challenge
+         join validations v on v.id_challenge = l.id_challenge where t.score <> l.score or t.id_rubrique <> l.id_rubrique`,
+      )
+      await db.exec(noteMoves(LISTED_NEW('challenges', 'id_challenge'), 1))
+      await countChallenges(db, '-')
+      await db.exec(upsertOf(kindNamed('challenge')))
+      await countChallenges(db, '+')
+      await mergeAuthorships(db)
+    },
+  },
+  validation: {
+    refusals: [dangling('validations', 'id_auteur', 'auteurs'), dangling('validations', 'id_challenge', 'challenges')],
+    isKnown: holdsSame('validation'),
+    apply: async (db) => {
+      await touch(db, 'select id_auteur from lot_validations')
+      await leave(db)
+      await db.exec(upsertOf(kindNamed('validation')))
+      await enter(db)
+    },
+  },
+}
+
+const removals: Record<string, Rules> = {
+  rubrique: {
+    refusals: [
+      {
+        select: `select l.ligne, min(c.id_challenge) as id from lot_rubriques l
+          join challenges c on c.id_rubrique = l.id_rubrique group by l.ligne`,
+        reason: (id) => `the rubrique is still used by challenge ${id}`,
+      },
+    ],
+    isKnown: isAbsent('rubrique'),
+    apply: async (db) => void (await db.exec(removeFrom('rubriques', 'id_rubrique'))),
+  },
+  challenge: {
+    refusals: [],
+    isKnown: isAbsent('challenge'),
+    apply: async (db) => {
+      await touch(db, `select v.id_auteur from validations v where ${OF_REMOVED}`)
+      await db.exec(noteMoves(`select 'challenges' as arbre, 0 as cle, l.id_challenge as id from lot_challenges l`, -1))
+      await db.exec(noteMoves(`${VALIDATION_ENTRIES} from validations v where ${OF_REMOVED}`, -1))
+      await db.exec(`delete from validations as v where ${OF_REMOVED}`)
+      await db.exec(removeFrom('challenges_auteurs', 'id_challenge', 'challenges'))
+      await countChallenges(db, '-')
+      await db.exec(removeFrom('challenges', 'id_challenge'))
+    },
+  },
+  validation: {
+    refusals: [],
+    isKnown: isAbsent('validation'),
+    apply: async (db) => {
+      await touch(db, 'select id_auteur from lot_validations')
+      await leave(db)
+      await db.exec(
+        `delete from validations as v where (v.id_auteur, v.id_challenge) in (select id_auteur, id_challenge from lot_validations)`,
+      )
+    },
+  },
+}
+
+const VALIDATION_ENTRIES = `select 'validations/' || v.id_challenge as arbre, v.date as cle, v.id_auteur as id`
+const OF_REMOVED = 'v.id_challenge in (select id_challenge from lot_challenges)'
+
+function removeFrom(table: string, id: string, lot = table): string {
+  return `delete from ${table} where ${id} in (select ${id} from ${lotOf(lot)})`
+}
+
+/** The validations of the lot that there are, before they change or go. */
+async function leave(db: Db): Promise<void> {
+  await moveValidations(db, -1)
+}
+
+/** The validations of the lot, after they came. */
+async function enter(db: Db): Promise<void> {
+  await moveValidations(db, 1)
+}
+
+async function moveValidations(db: Db, nb: 1 | -1): Promise<void> {
+  const there =
+    'from lot_validations l join validations v on v.id_auteur = l.id_auteur and v.id_challenge = l.id_challenge'
+  await db.exec(noteMoves(`${VALIDATION_ENTRIES} ${there}`, nb))
+  await db.exec(
+    `update challenges set nb_validations = nb_validations + n.nb
+     from (select v.id_challenge, ${nb} * count(*) as nb ${there} group by v.id_challenge) as n
+     where n.id_challenge = challenges.id_challenge`,
+  )
+}
+
+/** The challenges of the lot that there are, in the counts of their categories. */
+async function countChallenges(db: Db, sign: '+' | '-'): Promise<void> {
+  await db.exec(
+    `update rubriques set nb_challenges = nb_challenges ${sign} n.nb
+     from (select c.id_rubrique, count(*) as nb from lot_challenges l join challenges c on c.id_challenge = l.id_challenge
+       group by c.id_rubrique) as n
+     where n.id_rubrique = rubriques.id_rubrique`,
+  )
+}

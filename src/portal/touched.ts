@@ -1,0 +1,129 @@
+import { applyMoves, forgetMoves, makeMoves } from '../store/counted-moves.js'
+
+import { fixed, type Statement } from '../store/query.js'
+import type { Db, Ranges } from '../store/store.js'
+import { MAX_POINTS, pointsOf, rankedIn, setScores } from './derive.js'
+import { sliceOf } from './orders.js'
+
+/** A change would give an author more points than a number carries exactly. */
+export class PointsError extends Error {
+  constructor(idAuteur: number) {
+    super(`the points of auteur ${idAuteur}, with the base or without, would pass ${MAX_POINTS}`)
+  }
+}
+
+/**
+ * What a batch of changes does to scores and rankings. Each author is noted before anything of theirs changes; in the end
+ * their entries in the rankings are made anew from the records, and what differs moves. So the cost follows the authors who
+ * are touched and what they solved, and the numbers come from the records as they do after an import.
+ */
+export async function makeTouched(db: Db): Promise<void> {
+  await makeMoves(db)
+  await db.exec(`create temporary table if not exists lot_touches as
+    select id_auteur, cast(${NEW} as bigint) as vu from auteurs where false`)
+  await db.exec('create unique index if not exists lot_touches_auteur on lot_touches (id_auteur)')
+  await db.exec(`create temporary table if not exists lot_gains as
+    select id_auteur, nb_validations as nb, score as points from auteurs where false`)
+  await db.exec('create unique index if not exists lot_gains_auteur on lot_gains (id_auteur)')
+  for (const table of ['lot_avant', 'lot_apres'])
+    await db.exec(`create temporary table if not exists ${table} as select * from classements where false`)
+  await forgetTouched(db)
+}
+
+/** Notes the authors whose `id_auteur` a select finds, before what they solved, its scores or they themselves change. */
+export async function touch(db: Db, select: string): Promise<void> {
+  await db.run(noting(select))
+  await db.run(insertBefore)
+  await db.run(markNew)
+}
+
+/** Looks at the authors that were noted since the last look. Throws `PointsError` where one has too many points now. */
+export async function checkTouched(db: Db): Promise<void> {
+  const [beyond] = await db.all(selectBeyond, {})
+  if (beyond) throw new PointsError(beyond.id_auteur)
+  await db.run(markSeen)
+}
+
+/** Brings scores, rankings and orders to what the records say now. Tells what moved, and between which keys. */
+export async function settle(db: Db): Promise<Ranges> {
+  await db.run(insertGains)
+  await db.run(insertOldRanks)
+  await setScores(db, 'lot_gains', `a.${IS_TOUCHED}`)
+  await db.run(insertNewRanks)
+  await db.run(insertAfter)
+  for (const change of [insertOldEntries, deleteOldEntries, insertNewEntries, addNewEntries]) await db.run(change)
+  const moved = await db.all(selectMoved, {})
+  if (moved.length > 0) await applyMoves(db, sliceOf)
+  await forgetTouched(db)
+  return Object.fromEntries(moved.map(({ arbre, de, a, nb }) => [arbre, [de, a, Number(nb) === 0]]))
+}
+
+async function forgetTouched(db: Db): Promise<void> {
+  await forgetMoves(db)
+  for (const table of forgetting) await db.run(table)
+}
+
+/** Where an author stands: noted just now, noted for the step under way, or in one before. */
+const [NEW, IN_STEP, SEEN] = [0, 1, 2]
+const IS_TOUCHED = 'id_auteur in (select id_auteur from lot_touches)'
+
+const notes = new Map<string, Statement<Record<never, never>, never>>()
+
+/** One statement for each of the selects, which are a handful. */
+function noting(select: string): Statement<Record<never, never>, never> {
+  const known = notes.get(select)
+  if (known) return known
+  const made = fixed(
+    `insert into lot_touches (id_auteur, vu) select id_auteur, ${NEW} from (select distinct id_auteur from (${select}) as tous) as noter
+     where true on conflict (id_auteur) do update set vu = ${IN_STEP}`,
+  )
+  notes.set(select, made)
+  return made
+}
+
+const insertBefore = fixed(
+  `insert into lot_avant (classement, cle, id_auteur)
+   ${rankedIn(`v.id_auteur in (select id_auteur from lot_touches where vu = ${NEW})`)}`,
+)
+const markNew = fixed(`update lot_touches set vu = ${IN_STEP} where vu = ${NEW}`)
+const markSeen = fixed(`update lot_touches set vu = ${SEEN} where vu = ${IN_STEP}`)
+
+const insertGains = fixed(`insert into lot_gains (id_auteur, nb, points) ${pointsOf(`v.${IS_TOUCHED}`)}`)
+const selectBeyond = fixed<{ id_auteur: number }>(
+  `select a.id_auteur from (${pointsOf(`v.id_auteur in (select id_auteur from lot_touches where vu = ${IN_STEP})`)}) as g
+   join auteurs a on a.id_auteur = g.id_auteur
+   where g.points > ${MAX_POINTS} or a.base + g.points > ${MAX_POINTS} order by a.id_auteur limit 1`,
+)
+
+const noteRanks = (nb: number) =>
+  fixed(
+    `insert into lot_ecarts (arbre, cle, id, nb) select 'classement', a.cle_classement, a.id_auteur, ${nb}
+     from auteurs a where a.${IS_TOUCHED} and a.cle_classement is not null`,
+  )
+const insertOldRanks = noteRanks(-1)
+const insertNewRanks = noteRanks(1)
+
+const insertAfter = fixed(`insert into lot_apres (classement, cle, id_auteur) ${rankedIn(`v.${IS_TOUCHED}`)}`)
+
+/** The entries of one lot that the other does not have. */
+const only = (lot: string, other: string) =>
+  `select classement, cle, id_auteur from ${lot} except select classement, cle, id_auteur from ${other}`
+const noteEntries = (select: string, nb: number) =>
+  fixed(
+    `insert into lot_ecarts (arbre, cle, id, nb) select 'classements/' || classement, cle, id_auteur, ${nb}
+     from (${select}) as entrees`,
+  )
+const GONE = only('lot_avant', 'lot_apres')
+const COME = only('lot_apres', 'lot_avant')
+const insertOldEntries = noteEntries(GONE, -1)
+const deleteOldEntries = fixed(`delete from classements where (classement, cle, id_auteur) in (${GONE})`)
+const insertNewEntries = noteEntries(COME, 1)
+const addNewEntries = fixed(`insert into classements (classement, cle, id_auteur) ${COME}`)
+
+const selectMoved = fixed<{ arbre: string; de: number; a: number; nb: number }>(
+  `select arbre, min(cle) as de, max(cle) as a, sum(nb) as nb from (
+     select arbre, cle, id, sum(nb) as nb from lot_ecarts group by arbre, cle, id having sum(nb) <> 0
+   ) as nets group by arbre order by arbre`,
+)
+
+const forgetting = ['lot_touches', 'lot_gains', 'lot_avant', 'lot_apres'].map((table) => fixed(`delete from ${table}`))
