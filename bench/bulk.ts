@@ -6,10 +6,11 @@ import { writeDump } from './generate.js'
 import type { Job } from './load.js'
 import type { Pace } from './pace.js'
 import { bulkSeconds, importDump, migrateStore, type Portal, type Served } from './portal.js'
-import { endJob, type Load, moduleFile, runJob, runToEnd } from './processes.js'
+import { type Ended, endJob, type Load, moduleFile, runJob, runToEnd } from './processes.js'
 import type { RankingsCost } from './rankings.js'
 import { READ_KINDS } from './reads.js'
 import { ratiosOf, spreadOf } from './statistics.js'
+import { count } from './table.js'
 
 /** Past this many authors, each sort of import is done once. */
 const MANY_AUTHORS = 100_000
@@ -26,19 +27,25 @@ export async function measureImport(portal: Portal, folder: string, pace: Pace):
   const seconds: { ours: number[]; bare: number[] } = { ours: [], bare: [] }
   const dump = join(folder, 'import.ndjson')
   await writeDump(dump, authors)
+  const timed = async (name: string, work: (file: string) => Promise<Ended>) => {
+    const file = join(folder, name)
+    const { seconds } = await work(file)
+    for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
+    return seconds
+  }
   for (let round = 0; round < importsOf(portal, pace); round++) {
-    const [ours, bare] = ['ours.db', 'bare.db'].map((name) => join(folder, name)) as [string, string]
-    seconds.ours.push((await importDump(`sqlite:${ours}`, dump, bulkSeconds(authors))).seconds)
-    await migrateStore(`sqlite:${bare}`)
-    seconds.bare.push(
-      (await runToEnd([moduleFile('bare-import'), dump, bare], bulkSeconds(authors), { env: {} })).seconds,
-    )
-    for (const file of [ours, bare]) for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
+    const limit = bulkSeconds(authors)
+    seconds.ours.push(await timed('ours.db', (file) => importDump(`sqlite:${file}`, dump, limit)))
+    const bare = await timed('bare.db', async (file) => {
+      await migrateStore(`sqlite:${file}`)
+      return runToEnd([moduleFile('bare-import'), dump, file], limit, { env: {} })
+    })
+    seconds.bare.push(bare)
   }
   rmSync(dump)
   const { median, min, max } = ratiosOf(seconds.bare, seconds.ours)
-  const rate = (each: number[]) => `${Math.round(facts.lines / spreadOf(each).median).toLocaleString('en-US')} lines/s`
-  const beside = `${rate(seconds.ours)} over ${rate(seconds.bare)} (${min.toFixed(2)}–${max.toFixed(2)}), ${authors.toLocaleString('en-US')} authors`
+  const rate = (each: number[]) => `${count(facts.lines / spreadOf(each).median)} lines/s`
+  const beside = `${rate(seconds.ours)} over ${rate(seconds.bare)} (${min.toFixed(2)}–${max.toFixed(2)}), ${count(authors)} authors`
   return [{ what: 'import against a bare loop', value: median, unit: 'ratio', least: 0.3, beside }]
 }
 
@@ -72,7 +79,7 @@ export async function measureReadsDuringImport(
   const { median, min, max } = ratiosOf(imports, rests)
   const beside =
     `p99 ${spreadOf(imports).median.toFixed(2)} ms over ${spreadOf(rests).median.toFixed(2)} ms ` +
-    `(${min.toFixed(1)}–${max.toFixed(1)}), an import of ${seconds.toFixed(1)} s, ${authors.toLocaleString('en-US')} authors`
+    `(${min.toFixed(1)}–${max.toFixed(1)}), an import of ${seconds.toFixed(1)} s, ${count(authors)} authors`
   return [{ what: 'reads during an import, p99 over p99 at rest', value: median, unit: 'ratio', most: 5, beside }]
 }
 
@@ -82,7 +89,7 @@ export async function measureRankings({ database, authors, facts }: Portal): Pro
   const { output } = await runToEnd(args, bulkSeconds(authors), { env: { BASELINE_DATABASE: database.address } })
   const { diskBytes, seconds }: RankingsCost = JSON.parse(output)
   const importSeconds = facts.lines / facts.importLinesPerSecond
-  const at = `${authors.toLocaleString('en-US')} authors`
+  const at = `${count(authors)} authors`
   return [
     {
       ...{ what: 'disk of the rankings by category and period', value: diskBytes, unit: 'bytes' },

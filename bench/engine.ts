@@ -4,7 +4,7 @@ import type { Databases, Engine } from './databases.js'
 import { againstPeer, attempt, type Finding } from './findings.js'
 import { KINDS } from './kinds.js'
 import { residentBytes } from './memory.js'
-import type { Options } from './options.js'
+import type { Options, Subject } from './options.js'
 import { makePortal, type Portal, type Served, servePortal } from './portal.js'
 import { type Load, type Started, startBaseline, stop } from './processes.js'
 import { READ_KINDS } from './reads.js'
@@ -36,9 +36,10 @@ export async function measureEngine(run: Run, engine: Engine): Promise<EngineRep
   for (const portal of portals) reports.push(await measurePairs(run, portal))
   const page = reports[0]?.comparisons.find(({ kind }) => kind.name === 'classement')
   const findings = page ? [againstPeer(page.palmares.requestsPerSecond)] : []
-  const { reads, solves } = await measureScale(run, portals)
-  findings.push(...solves, ...(await measureServing(run, portals.at(-1) as Portal)))
+  const reads = await measureScale(run, portals)
+  findings.push(...(await measureServing(run, portals)))
   for (const portal of portals) {
+    say(`${portal.authors} authors, ${engine}`)
     findings.push(...(await measureBulk(run, portal)))
     await portal.database.drop()
   }
@@ -64,61 +65,75 @@ async function measurePairs({ options, load, say }: Run, portal: Portal): Promis
   return { authors: portal.authors, portal: portal.facts, servingBytes, comparisons }
 }
 
-/** Reads and solves, at all sizes in turn. */
-async function measureScale(
-  { options, load, say }: Run,
-  portals: Portal[],
-): Promise<Pick<EngineReport, 'reads'> & { solves: Finding[] }> {
-  const { pace, wants, wantsSubject, workers } = options
+/** Reads, at all sizes in turn. */
+async function measureScale({ options, load, say }: Run, portals: Portal[]): Promise<ReadRow[]> {
+  const kinds = READ_KINDS.filter(({ name }) => options.wants(name))
+  const each = portals.map((portal) => ({ portal, workers: options.workers }))
+  return withServers(kinds.length > 0 ? each : [], async (served) => {
+    const reads: ReadRow[] = []
+    for (const kind of kinds) {
+      const rows = await measureReads(served, load, kind, options.pace)
+      say(`${kind.name}: ${rows.map((row) => row.fault ?? `${row.p50Milliseconds.toFixed(2)} ms`).join(', ')}`)
+      reads.push(...rows)
+    }
+    return reads
+  })
+}
+
+/** What is measured at all sizes in turn, then at one size alone, the largest. */
+function measureServing(run: Run, portals: Portal[]): Promise<Finding[]> {
+  const { load } = run
+  const { pace, workers } = run.options
+  const portal = portals.at(-1) as Portal
+  const one = { portal, workers: 1 }
+  const each = portals.map((portal) => ({ portal, workers }))
+  return measureSubjects(run, {
+    solves: () => withServers(each, (served) => measureSolves(served, pace)),
+    start: () => measureStart(portal, pace.starts),
+    memory: () => withServers([one], ([served]) => measureMemory(served!, load, pace)),
+    visibility: () => withServers([one, one], ([a, b]) => measureVisibility(portal, a!.port, b!.port, pace.looks)),
+    workers: () => withServers([one, { portal, workers: 2 }], ([a, b]) => measureWorkers(a!, b!, load, pace)),
+  })
+}
+
+function measureBulk(run: Run, portal: Portal): Promise<Finding[]> {
+  const { load, folder, options } = run
+  const { pace } = options
+  const importReads = ([served]: Served[]) => measureReadsDuringImport(served!, load, folder, pace)
+  return measureSubjects(run, {
+    // The bare loop fills a file.
+    ...(portal.database.engine === 'sqlite' && { import: () => measureImport(portal, folder, pace) }),
+    'import-reads': () => withServers([{ portal, workers: 1 }], importReads),
+    rankings: () => measureRankings(portal),
+  })
+}
+
+/** Measures those subjects that are wanted, one after the other. */
+async function measureSubjects(
+  { options, say }: Run,
+  works: Partial<Record<Subject, () => Promise<Finding[]>>>,
+): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const [subject, work] of Object.entries(works)) {
+    if (!options.wants(subject)) continue
+    say(subject)
+    findings.push(...(await attempt(subject, work)))
+  }
+  return findings
+}
+
+/** Serves portals while something is measured. */
+async function withServers<T>(
+  wanted: readonly { portal: Portal; workers: number }[],
+  work: (served: Served[]) => Promise<T>,
+): Promise<T> {
   const served: Served[] = []
-  for (const portal of portals) served.push(await servePortal(portal, workers))
-  const reads: ReadRow[] = []
-  for (const kind of READ_KINDS.filter(({ name }) => wants(name))) {
-    const rows = await measureReads(served, load, kind, pace)
-    say(`${kind.name}: ${rows.map((row) => row.fault ?? `${row.p50Milliseconds.toFixed(2)} ms`).join(', ')}`)
-    reads.push(...rows)
+  try {
+    for (const { portal, workers } of wanted) served.push(await servePortal(portal, workers))
+    return await work(served)
+  } finally {
+    await stopAll(served)
   }
-  const solves = wantsSubject('solves') ? await attempt('solves', () => measureSolves(served, pace)) : []
-  await stopAll(served)
-  return { reads, solves }
-}
-
-/** What is measured at one size alone, the largest. */
-async function measureServing({ options, load, say }: Run, portal: Portal): Promise<Finding[]> {
-  const { pace, wantsSubject } = options
-  const findings: Finding[] = []
-  if (wantsSubject('start')) findings.push(...(await attempt('start', () => measureStart(portal, pace.starts))))
-  const [one, other, two] = [await servePortal(portal, 1), await servePortal(portal, 1), await servePortal(portal, 2)]
-  const subjects = {
-    memory: () => measureMemory(one, load, pace),
-    visibility: () => measureVisibility(portal, one.port, other.port, pace.looks),
-    workers: () => measureWorkers(one, two, load, pace),
-  }
-  for (const [name, work] of Object.entries(subjects)) {
-    if (!wantsSubject(name as keyof typeof subjects)) continue
-    say(name)
-    findings.push(...(await attempt(name, work)))
-  }
-  await stopAll([one, other, two])
-  return findings
-}
-
-async function measureBulk({ options, folder, load, say }: Run, portal: Portal): Promise<Finding[]> {
-  const { pace, wantsSubject } = options
-  const findings: Finding[] = []
-  const isFile = portal.database.engine === 'sqlite'
-  say(`${portal.authors} authors: imports`)
-  if (wantsSubject('import') && isFile)
-    findings.push(...(await attempt('import', () => measureImport(portal, folder, pace))))
-  if (wantsSubject('import-reads')) {
-    const served = await servePortal(portal, 1)
-    findings.push(
-      ...(await attempt('reads during an import', () => measureReadsDuringImport(served, load, folder, pace))),
-    )
-    await stop(served)
-  }
-  if (wantsSubject('rankings')) findings.push(...(await attempt('rankings', () => measureRankings(portal))))
-  return findings
 }
 
 async function stopAll(servers: readonly Started[]): Promise<void> {

@@ -1,3 +1,5 @@
+import { count } from './table.js'
+
 /** One figure, and what is aimed at. */
 export interface Finding {
   what: string
@@ -33,6 +35,6 @@ export function againstPeer(pagesPerSecond: number): Finding {
     value: pagesPerSecond / PEER_PAGES_PER_SECOND,
     unit: 'ratio',
     least: 5,
-    beside: `${Math.round(pagesPerSecond)}/s over ${PEER_PAGES_PER_SECOND}/s (given, not measured)`,
+    beside: `${count(pagesPerSecond)}/s over ${count(PEER_PAGES_PER_SECOND)}/s (given, not measured)`,
   }
 }

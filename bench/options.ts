@@ -6,7 +6,7 @@ import { READ_KINDS } from './reads.js'
 
 /** What is measured besides kinds of requests. */
 const SUBJECTS = ['solves', 'visibility', 'start', 'memory', 'workers', 'import', 'import-reads', 'rankings'] as const
-type Subject = (typeof SUBJECTS)[number]
+export type Subject = (typeof SUBJECTS)[number]
 
 const NAMES: readonly string[] = [...KINDS, ...READ_KINDS].map(({ name }) => name).concat(SUBJECTS)
 const FULL_AUTHORS = '10000'
@@ -31,7 +31,6 @@ export interface Options {
   workers: number
   /** Whether a kind or a subject is to be measured. */
   wants(name: string): boolean
-  wantsSubject(name: Subject): boolean
   json: string | undefined
   write: boolean
 }
@@ -64,7 +63,7 @@ export function readOptions(args: string[]): Options | undefined {
   const only = values.only?.split(',').flatMap(namesOf)
   const wants = (name: string) => !only || only.includes(name)
   const { json, write } = values
-  return { pace: values.quick ? QUICK : FULL, authors, engines, workers, wants, wantsSubject: wants, json, write }
+  return { pace: values.quick ? QUICK : FULL, authors, engines, workers, wants, json, write }
 }
 
 function namesOf(text: string): readonly string[] {

@@ -11,6 +11,7 @@ import { endJob, type Load, runJob, stop } from './processes.js'
 import { mixedPaths, READ_KINDS } from './reads.js'
 import { applySolves } from './solves.js'
 import { ratiosOf, spreadOf } from './statistics.js'
+import { count } from './table.js'
 
 const MAX_ANONYMOUS_BYTES = 384 * 1024 ** 2
 const SOLVE_EVERY_MILLISECONDS = 100
@@ -26,7 +27,7 @@ export async function measureStart(portal: Portal, starts: number): Promise<Find
     await stop(server)
   }
   const { median, min, max } = spreadOf(seconds)
-  const beside = `${portal.authors.toLocaleString('en-US')} authors; least ${min.toFixed(2)} s, median ${median.toFixed(2)} s of ${starts}`
+  const beside = `${count(portal.authors)} authors; least ${min.toFixed(2)} s, median ${median.toFixed(2)} s of ${starts}`
   return [{ what: 'start of `serve` until the first answer', value: max, unit: 's', most: 1, beside }]
 }
 
@@ -58,7 +59,7 @@ export async function measureMemory({ port, child, portal }: Served, load: Load,
   }
   const { requestsPerSecond } = await reads
   const value = anonymousBytes(child.pid as number)
-  const beside = `after ${seconds} s of ${Math.round(requestsPerSecond)} reads/s and ${solves} solves, ${portal.authors.toLocaleString('en-US')} authors`
+  const beside = `after ${seconds} s of ${count(requestsPerSecond)} reads/s and ${solves} solves, ${count(portal.authors)} authors`
   return [{ what: 'anonymous memory of `serve`', value, unit: 'bytes', most: MAX_ANONYMOUS_BYTES, beside }]
 }
 
@@ -86,7 +87,7 @@ export async function measureWorkers(one: Served, two: Served, load: Load, pace:
     }
     const { median, min, max } = ratiosOf(rates[1], rates[0])
     const beside =
-      `${rates.map((each) => `${Math.round(spreadOf(each).median)}/s`).join(' → ')} (${min.toFixed(2)}–${max.toFixed(2)}); ` +
+      `${rates.map((each) => `${count(spreadOf(each).median)}/s`).join(' → ')} (${min.toFixed(2)}–${max.toFixed(2)}); ` +
       `all ${cpus().length} cores ${Math.round(100 * last!.busy)} % busy, the load generator on one of them ${Math.round(100 * last!.result.busy)} %`
     findings.push({ what: `2 workers over 1, ${name}`, value: median, unit: 'ratio', beside })
   }

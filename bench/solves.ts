@@ -7,6 +7,7 @@ import type { Pace } from './pace.js'
 import type { Portal, Served } from './portal.js'
 import { randomFrom } from './random.js'
 import { ratiosOf, spreadOf } from './statistics.js'
+import { count } from './table.js'
 
 export interface Solve {
   type: 'validation'
@@ -88,7 +89,7 @@ async function timesOf(
 function findingsOf(what: string, served: readonly Served[], times: number[][]): Finding[] {
   const [first, ...others] = times.map((rounds, i) => {
     const { median } = spreadOf(rounds)
-    return { rounds, median, authors: served[i]!.portal.authors.toLocaleString('en-US') }
+    return { rounds, median, authors: count(served[i]!.portal.authors) }
   })
   if (!first) return []
   const base = `${first.median.toFixed(3)} ms at ${first.authors}`
