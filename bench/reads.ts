@@ -5,14 +5,16 @@ import type { FreshPaths } from './load.js'
 export interface ReadKind {
   name: string
   path(authors: number): FreshPaths
+  /** Few, so that a time is what a request takes; one where the target is a time, so that none waits for another. */
+  connections: number
   /** What the median and the p99 at a larger size may be at most, over those at the smallest. */
   medianRatio?: number
   p99Ratio?: number
   p99Milliseconds?: number
 }
 
-const FLAT = { medianRatio: 1.5, p99Ratio: 3 } as const
-const SEARCH = { p99Milliseconds: 100 } as const
+const FLAT = { connections: 4, medianRatio: 1.5, p99Ratio: 3 } as const
+const SEARCH = { connections: 1, p99Milliseconds: 100 } as const
 
 /** Of the portal's rankings and lists, the shortest that is asked for at any depth holds this share of the authors. */
 const page = (path: string, parameter: string, share: number) => (authors: number) => ({

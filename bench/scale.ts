@@ -18,8 +18,6 @@ export interface ReadRow {
   fault?: string
 }
 
-/** Few enough that a time is what a request takes rather than what it waits for others. */
-const CONNECTIONS = 4
 const SEED_STEP = 10_000_000
 
 /** Measures a kind at every size in turn: A B A B …, so that what the machine does meanwhile meets all of them. */
@@ -34,7 +32,7 @@ export async function measureReads(
     for (let round = 0; round < rounds; round++) {
       for (const [i, { port, portal }] of served.entries()) {
         const path = kind.path(portal.authors)
-        const job = { connections: CONNECTIONS, seconds: readSeconds, status: 200, seed: (round + 1) * SEED_STEP }
+        const job = { connections: kind.connections, seconds: readSeconds, status: 200, seed: (round + 1) * SEED_STEP }
         const warmSeconds = round === 0 ? readSeconds : readSeconds / 5
         const result = await runJob(load, { ...job, port, path, warmSeconds, headers: headersWith(portal.key) })
         if (Number.isNaN(result.p50Milliseconds)) throw new Error(`no answer within ${readSeconds} s`)
