@@ -47,6 +47,8 @@ export async function measureMemory({ port, child, portal }: Served, load: Load,
   }
   let isOver = false
   const reads = runJob(load, job).finally(() => (isOver = true))
+  // What goes wrong while solves are sent is told when the reads are awaited.
+  reads.catch(() => undefined)
   let solves = 0
   try {
     for (; !isOver; solves++) {
