@@ -54,7 +54,7 @@ export function buildApp({ store, settings, metrics, limits, log }: AppDeps): Fa
   const guard = new Guard(store)
   const admission = new Admission(guard, new TurnVersions(store, app.server), settings, limits)
   const challengeUrl = challengeUrls(settings.portalUrl)
-  const cache = new ResponseCache(settings.cacheBytes)
+  const cache = new ResponseCache(store, settings.cacheBytes)
   const { bounds } = settings
   const deps: ServeDeps = { store, cache, origins, admission, metrics, challengeUrl, bounds }
   const auth = { store, login: new Login(store, settings, limits), allowGetLogin: settings.allowGetLogin }

@@ -15,7 +15,7 @@ export interface Periode {
 }
 
 const periode: Parameter<Periode> = {
-  schema: Type.String({ pattern: '^[0-9]{4}(-(0[1-9]|1[0-2]))?$' }),
+  schema: Type.String({ title: 'year or month', pattern: '^[0-9]{4}(-(0[1-9]|1[0-2]))?$' }),
   description:
     'Only the points earned in this year or month, by date of validation in UTC; not together with id_rubrique.',
   emptyIsAbsent: true,

@@ -53,7 +53,8 @@ export async function findPartAround(
   return Math.max(0, (await rowIn(db, classement, 0 - points, idAuteur)) - Math.floor(limite / 2))
 }
 
-function orderOf(classement: number): string {
+/** The counted order of a part. */
+export function orderOf(classement: number): string {
   return `classements/${classement}`
 }
 

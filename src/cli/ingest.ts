@@ -24,9 +24,9 @@ const PASSING: ReadonlySet<StoreFault> = new Set(['busy', 'slow', 'unreachable']
 export function ingestCommand(): Command {
   return command('ingest', 'Apply validations and other lines as they come, to a portal that is being served.', [
     database,
+    { flags: '--refused-only', description: 'answer the refused lines alone' },
   ])
     .argument('<file>', 'lines of the dump, NDJSON; - for standard input, which may stay open')
-    .option('--refused-only', 'answer the refused lines alone')
     .addHelpText(
       'after',
       `

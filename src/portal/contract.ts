@@ -26,7 +26,9 @@ export const postValidations = endpoint({
         type: Type.Enum([...LIVE_TYPES]),
         id_auteur: Type.Optional(Id),
         id_challenge: Type.Optional(Id),
-        date: Type.Optional(Type.String({ description: 'When it was solved; unknown where absent.' })),
+        date: Type.Optional(
+          Type.String({ format: 'date-time', description: 'When it was solved; unknown where absent.' }),
+        ),
       },
       { additionalProperties: true, description: 'One line of the dump; docs/DUMP.md lists the fields of each type.' },
     ),

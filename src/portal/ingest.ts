@@ -78,6 +78,10 @@ function applyBatch(store: Store, lines: readonly NumberedLine[]): Promise<LineR
           else results.push({ ligne, resultat: known.has(ligne) ? 'connue' : 'appliquee' })
           if (raison === undefined && !known.has(ligne)) entries.push(entryOf(line))
         }
+        for (const { number: ligne, of } of step.repeats) {
+          const raison = refused.get(of)
+          results.push(raison === undefined ? { ligne, resultat: 'connue' } : { ligne, resultat: 'refusee', raison })
+        }
       }
       if (entries.length > 0) {
         const rangs = await settle(db)
