@@ -22,7 +22,7 @@ export interface Pace {
 }
 
 export const FULL: Pace = {
-  ...{ rounds: 5, seconds: 2, warmSeconds: 2, connections: 32, readSeconds: 1.5, solves: 100, batches: 3 },
+  ...{ rounds: 5, seconds: 2, warmSeconds: 2, connections: 32, readSeconds: 1, solves: 100, batches: 3 },
   ...{ looks: 300, starts: 5, mixedSeconds: 60, imports: 3 },
 }
 
