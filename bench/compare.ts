@@ -1,16 +1,10 @@
-import { request } from 'node:http'
 import type { CapturedAnswer } from './baselines.js'
+import { ask, HOST, headersWith } from './client.js'
 import type { Kind } from './kinds.js'
 import { freshPaths, type Job, type LoadResult } from './load.js'
-import { runJob, type Started, setAnswer } from './processes.js'
-
-/** How long and how often each pair is measured. */
-export interface Pace {
-  rounds: number
-  seconds: number
-  warmSeconds: number
-  connections: number
-}
+import type { Pace } from './pace.js'
+import { type Load, runJob, type Started, setAnswer } from './processes.js'
+import { type Spread, spreadOf } from './statistics.js'
 
 /** What a pair of servers did with one kind of request. */
 export interface Comparison {
@@ -29,23 +23,15 @@ export interface Measured {
   loadBusy: number
 }
 
-export interface Spread {
-  median: number
-  min: number
-  max: number
-}
-
-export interface Arena {
+interface Arena {
   palmares: Started
   bare: Started
   handWritten: Started
-  load: Parameters<typeof runJob>[0]
+  load: Load
   authors: number
   key: string
 }
 
-/** Every server is asked under this name, so that answers that hold it are the same. */
-const HOST = 'palmares.bench'
 const CHECKED_FRESH_PATHS = 200
 
 /** Checks that both servers answer a kind with the same bytes, then measures them in turn: A B A B … */
@@ -55,16 +41,16 @@ export async function compare(arena: Arena, kind: Kind, pace: Pace): Promise<Com
   const path = kind.path(arena.authors)
   const headers = headersOf(kind, arena.key)
   if (typeof path === 'string') {
-    const first = await ask(palmares.port, path, headers)
+    const first = await ask(palmares.port, path, { headers })
     if (kind.isConditional) headers['if-none-match'] = headerOf(first, 'etag')
-    const answer = kind.isConditional ? await ask(palmares.port, path, headers) : first
+    const answer = kind.isConditional ? await ask(palmares.port, path, { headers }) : first
     if (kind.against === 'bare') await setAnswer(arena.bare, answer)
-    checkSame(answer, await ask(baseline.port, path, headers), kind, path)
+    checkSame(answer, await ask(baseline.port, path, { headers }), kind, path)
   } else {
     const next = freshPaths(path, 1)
     for (let i = 0; i < CHECKED_FRESH_PATHS; i++) {
       const fresh = next()
-      checkSame(await ask(palmares.port, fresh, headers), await ask(baseline.port, fresh, headers), kind, fresh)
+      checkSame(await ask(palmares.port, fresh, { headers }), await ask(baseline.port, fresh, { headers }), kind, fresh)
     }
   }
 
@@ -92,13 +78,8 @@ export async function measureCeiling(arena: Pick<Arena, 'load'>, raw: Started, p
   return summarize([await runJob(arena.load, { ...job, port: raw.port })])
 }
 
-export function spreadOf(values: number[]): Spread {
-  const sorted = [...values].sort((a, b) => a - b)
-  return { median: median(sorted), min: sorted[0] as number, max: sorted.at(-1) as number }
-}
-
 function summarize(results: LoadResult[]): Measured {
-  const of = (field: (result: LoadResult) => number) => median(results.map(field).sort((a, b) => a - b))
+  const of = (field: (result: LoadResult) => number) => spreadOf(results.map(field)).median
   return {
     requestsPerSecond: of((result) => result.requestsPerSecond),
     p50Milliseconds: of((result) => result.p50Milliseconds),
@@ -107,41 +88,8 @@ function summarize(results: LoadResult[]): Measured {
   }
 }
 
-function median(sorted: number[]): number {
-  const middle = Math.floor(sorted.length / 2)
-  return sorted.length % 2 > 0
-    ? (sorted[middle] as number)
-    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
-}
-
 function headersOf(kind: Kind, key: string): Record<string, string> {
-  return kind.isAnonymous ? { host: HOST } : { host: HOST, cookie: `api_key=${key}` }
-}
-
-function ask(port: number, path: string, headers: Record<string, string>): Promise<CapturedAnswer> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, headers, agent: false }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('error', reject)
-      response.on('end', () => {
-        const status = response.statusCode as number
-        resolve({ status, headers: withoutNodes(response.rawHeaders), body: Buffer.concat(chunks) })
-      })
-    })
-    sent.setTimeout(10_000, () => sent.destroy(new Error(`no answer to ${path}`)))
-    sent.on('error', reject).end()
-  })
-}
-
-/** Headers without those that node:http writes of its own. */
-function withoutNodes(rawHeaders: string[]): string[] {
-  const kept: string[] = []
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (!['Date', 'Connection', 'Keep-Alive'].includes(rawHeaders[i] as string))
-      kept.push(rawHeaders[i] as string, rawHeaders[i + 1] as string)
-  }
-  return kept
+  return kind.isAnonymous ? { host: HOST } : headersWith(key)
 }
 
 function headerOf({ headers }: CapturedAnswer, name: string): string {

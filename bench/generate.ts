@@ -10,29 +10,42 @@ const ENVIRONMENTS = 20
 /** A few scores for many challenges: sums of them tie heavily. */
 const SCORES = [5, 5, 10, 10, 15, 15, 20, 25, 30, 35, 50, 70]
 const LANGUAGES = ['fr', 'fr', 'fr', 'en', 'en', 'de', 'es']
-const FIRST_DAY = Date.UTC(2022, 0, 1)
-const SPAN_MILLISECONDS = 3 * 365 * 86_400_000
+/** Dates are spread over three years. */
+export const FIRST_DAY = Date.UTC(2022, 0, 1)
+export const SPAN_MILLISECONDS = 3 * 365 * 86_400_000
 const LINES_PER_CHUNK = 500
 
+/** One author in so many has another name and one more validation in an edition past the first. */
+const CHANGED_AUTHORS = 100
+
 /**
- * A portal as dump lines: categories, authors 1 to `authors`, challenges, validations, environments. The same size
- * always gives the same lines. Memory does not follow the size: each author's validations come from a seed of their own.
+ * What searches look for. By construction some twenty authors have `rare`, one in twenty has `common`, a third have
+ * `third`, and nobody has `none`: a quarter have each half of its three-letter sequences, and a tenth have all of them,
+ * but never in a row.
  */
-export function* generateLines(authors: number): Generator<string> {
+export const NEEDLES = { rare: 'quetzal', common: 'jongleur', third: 'voyageur', none: 'tramontane' } as const
+const HALVES = ['tramont', 'montane'] as const
+const RARE_AUTHORS = 20
+
+/**
+ * A portal as dump lines: categories, authors 1 to `authors`, challenges, validations, environments. The same size and
+ * edition always give the same lines. Memory does not follow the size: each author's validations come from a seed of their own.
+ */
+export function* generateLines(authors: number, edition = 0): Generator<string> {
   for (let id = 1; id <= RUBRIQUES; id++)
     yield JSON.stringify({ type: 'rubrique', id_rubrique: id, nom: `Rubrique ${id}` })
-  for (let id = 1; id <= authors; id++) yield authorLine(id)
+  for (let id = 1; id <= authors; id++) yield authorLine(id, authors, edition)
   for (let id = 1; id <= CHALLENGES; id++) yield challengeLine(id, authors)
-  for (let id = 1; id <= authors; id++) yield* validationLines(id)
+  for (let id = 1; id <= authors; id++) yield* validationLines(id, edition)
   for (let id = 1; id <= ENVIRONMENTS; id++) yield environmentLine(id)
 }
 
 /** Writes the dump of a portal and says how many lines it has. */
-export async function writeDump(file: string, authors: number): Promise<number> {
+export async function writeDump(file: string, authors: number, edition = 0): Promise<number> {
   let lines = 0
   const chunks = function* () {
     let chunk = ''
-    for (const line of generateLines(authors)) {
+    for (const line of generateLines(authors, edition)) {
       chunk += `${line}\n`
       if (++lines % LINES_PER_CHUNK > 0) continue
       yield Buffer.from(chunk)
@@ -45,11 +58,33 @@ export async function writeDump(file: string, authors: number): Promise<number> 
 }
 
 /** One author in two hundred is hidden from the ranking; a third of the names have an accent to escape. */
-function authorLine(id: number): string {
+function authorLine(id: number, authors: number, edition: number): string {
   const random = randomFrom(id)
-  const nom = `${pick(SYLLABLES, random)}${pick(SYLLABLES, random)}${pick(SYLLABLES, random)}${id % 10_000}`
-  const statut = id % 200 === 0 ? '5poubelle' : '6forum'
+  const name = `${pick(SYLLABLES, random)}${pick(SYLLABLES, random)}${pick(SYLLABLES, random)}${id % 10_000}`
+  const nom = `${name}${markOf(id, authors)}${isChanged(id, edition) ? ` ${edition}` : ''}`
+  const statut = isHidden(id) ? '5poubelle' : '6forum'
   return `{"type":"auteur","id_auteur":${id},"nom":"${nom}","statut":"${statut}","lang":"${pick(LANGUAGES, random)}"}`
+}
+
+/** Whether an author holds no place. */
+export function isHidden(idAuteur: number): boolean {
+  return idAuteur % 200 === 0
+}
+
+function isChanged(idAuteur: number, edition: number): boolean {
+  return edition > 0 && idAuteur % CHANGED_AUTHORS === 0
+}
+
+/** The part of a name that a search may look for; those of neighbours differ. */
+function markOf(id: number, authors: number): string {
+  if (id % Math.floor(authors / RARE_AUTHORS) === 1) return ` ${NEEDLES.rare}`
+  const share = (id * 37) % 60
+  if (share < 20) return ` ${NEEDLES.third}`
+  if (share < 23) return ` ${NEEDLES.common}`
+  if (share < 32) return ` ${HALVES[0]}`
+  if (share < 41) return ` ${HALVES[1]}`
+  if (share < 47) return ` ${HALVES[1]} ${HALVES[0]}`
+  return ''
 }
 
 function challengeLine(id: number, authors: number): string {
@@ -73,17 +108,42 @@ function challengeLine(id: number, authors: number): string {
   return JSON.stringify(line)
 }
 
+/** The validations of an author; one more in an edition that changes it. */
+function* validationLines(idAuteur: number, edition: number): Generator<string> {
+  let left = wantedOf(idAuteur)
+  for (const { idChallenge, milliseconds } of solvesOf(idAuteur)) {
+    if (left-- === 0 && !isChanged(idAuteur, edition)) return
+    const date = instant(milliseconds)
+    yield `{"type":"validation","id_auteur":${idAuteur},"id_challenge":${idChallenge},"date":"${date}"}`
+    if (left < 0) return
+  }
+}
+
+/** The challenges that an author has solved. */
+export function solvedBy(idAuteur: number): Set<number> {
+  const solves = solvesOf(idAuteur)
+  return new Set(Array.from({ length: wantedOf(idAuteur) }, () => (solves.next().value as Solve).idChallenge))
+}
+
+interface Solve {
+  idChallenge: number
+  milliseconds: number
+}
+
 /** Four validations at the median, with a long tail: a few authors have solved most of the portal. */
-function* validationLines(idAuteur: number): Generator<string> {
+function wantedOf(idAuteur: number): number {
+  return Math.min(CHALLENGES, Math.floor(4.5 * Math.exp(0.9 * normal(randomFrom(idAuteur ^ 0x3c3c3c3c)))))
+}
+
+/** What an author solves in turn, until nothing is left. */
+function* solvesOf(idAuteur: number): Generator<Solve, void> {
   const random = randomFrom(idAuteur ^ 0x5f5f5f5f)
-  const wanted = Math.min(CHALLENGES, Math.floor(4.5 * Math.exp(0.9 * normal(random))))
   const solved = new Set<number>()
-  while (solved.size < wanted) {
-    let id = 1 + Math.floor(CHALLENGES * random() ** 2)
-    while (solved.has(id)) id = (id % CHALLENGES) + 1
-    solved.add(id)
-    const date = instant(FIRST_DAY + random() * SPAN_MILLISECONDS)
-    yield `{"type":"validation","id_auteur":${idAuteur},"id_challenge":${id},"date":"${date}"}`
+  while (solved.size < CHALLENGES) {
+    let idChallenge = 1 + Math.floor(CHALLENGES * random() ** 2)
+    while (solved.has(idChallenge)) idChallenge = (idChallenge % CHALLENGES) + 1
+    solved.add(idChallenge)
+    yield { idChallenge, milliseconds: FIRST_DAY + random() * SPAN_MILLISECONDS }
   }
 }
 

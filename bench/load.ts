@@ -10,6 +10,8 @@ export interface FreshPaths {
   after: string
 }
 
+export type Path = string | FreshPaths
+
 /** What to send for how long. */
 export interface Job {
   port: number
@@ -18,8 +20,8 @@ export interface Job {
   /** Answers in this time are checked, but not counted. */
   warmSeconds: number
   seconds: number
-  /** One path, sent again and again, or paths that never repeat. */
-  path: string | FreshPaths
+  /** One path, sent again and again, or paths that never repeat; or several of these in turn. */
+  path: Path | readonly Path[]
   /** The first number and the seed of fresh paths: the same ones give the same requests. */
   seed: number
   headers: Record<string, string>
@@ -41,10 +43,14 @@ export interface LoadResult {
 const GRACE_MILLISECONDS = 5_000
 const READ_BYTES = 256 * 1024
 
-/** Drives a server and counts its answers; it rejects on a wrong status, a broken answer or a closed connection. */
-export function drive(job: Job): Promise<LoadResult> {
+/**
+ * Drives a server and counts its answers; it rejects on a wrong status, a broken answer or a closed connection. It ends
+ * after the job's time, or when it is told to.
+ */
+export function drive(job: Job, ended?: Promise<unknown>): Promise<LoadResult> {
   return new Promise((resolve, reject) => {
     const run = new Run(job, resolve, reject)
+    ended?.then(() => run.end())
     run.start()
   })
 }
@@ -55,7 +61,7 @@ class Run {
   private readonly latencies: number[] = []
   private readonly startAt = performance.now()
   private readonly countFrom: number
-  private readonly stopAt: number
+  private stopAt: number
   private readonly deadline: NodeJS.Timeout
   private busySince: ReturnType<typeof performance.eventLoopUtilization> | undefined
   private busy = 0
@@ -78,6 +84,10 @@ class Run {
 
   start(): void {
     for (let i = 0; i < this.job.connections; i++) this.open()
+  }
+
+  end(): void {
+    this.stopAt = Math.min(this.stopAt, Math.max(performance.now(), this.countFrom))
   }
 
   private open(): void {
@@ -121,7 +131,7 @@ class Run {
     clearTimeout(this.deadline)
     const sorted = Float64Array.from(this.latencies).sort()
     this.resolve({
-      requestsPerSecond: sorted.length / this.job.seconds,
+      requestsPerSecond: (sorted.length / (this.stopAt - this.countFrom)) * 1000,
       p50Milliseconds: sorted[Math.floor(sorted.length * 0.5)] ?? Number.NaN,
       p99Milliseconds: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
       answered: this.answered,
@@ -181,6 +191,12 @@ const MAX_HEAD_BYTES = 4096
 function requestsOf({ path, headers, seed }: Job): () => Buffer {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const rest = ` HTTP/1.1\r\n${lines.join('')}\r\n`
+  const makers = [path].flat().map((each) => requestMaker(each, rest, seed))
+  let turn = 0
+  return makers.length === 1 ? (makers[0] as () => Buffer) : () => (makers[turn++ % makers.length] as () => Buffer)()
+}
+
+function requestMaker(path: Path, rest: string, seed: number): () => Buffer {
   if (typeof path === 'string') {
     const request = Buffer.from(`GET ${path}${rest}`, 'latin1')
     return () => request
@@ -197,9 +213,12 @@ export function freshPaths({ before, min, max, after }: FreshPaths, seed: number
 }
 
 if (process.send && process.argv[1] === import.meta.filename) {
+  let end = () => {}
   process.on('disconnect', () => process.exit())
-  process.on('message', (job: Job) => {
-    drive(job).then(
+  process.on('message', (job: Job | 'end') => {
+    if (job === 'end') return end()
+    const ended = new Promise<void>((resolve) => (end = resolve))
+    drive(job, ended).then(
       (result) => process.send?.({ result }),
       (error: Error) => process.send?.({ fault: error.message }),
     )

@@ -1,13 +1,18 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { headersWith } from './client.js'
 import type { Database } from './databases.js'
 import { writeDump } from './generate.js'
 import { type Ended, freePort, runToEnd, type Started, startServer, type Variables } from './processes.js'
+import { Solves } from './solves.js'
 
-/** A filled store with someone who may read it, and what filling it took. */
+/** A filled store with someone who may read it and one who may write, and what filling it took. */
 export interface Portal {
   database: Database
+  authors: number
   key: string
+  writeKey: string
+  solves: Solves
   facts: PortalFacts
 }
 
@@ -20,28 +25,36 @@ export interface PortalFacts {
   importPeakBytes: number | undefined
 }
 
+/** A portal and a server that serves it. */
+export interface Served extends Started {
+  portal: Portal
+}
+
 const MAIN = new URL('../../dist/main.js', import.meta.url).pathname
 
 const LOGIN = 'bench'
 const PASSWORD = 'not a secret, for the bench alone'
 const SHORT_SECONDS = 60
+/** Filling and emptying a store, at the least rate that is worth waiting for. */
+const BULK_LINES_PER_SECOND = 5_000
+const LINES_PER_AUTHOR = 8
 const QUOTA = '1000000000'
 
 /** Fills a store with the built program, as an operator would. The rates hold the start of the process. */
-export async function makePortal(
-  folder: string,
-  database: Database,
-  authors: number,
-  bulkSeconds: number,
-): Promise<Portal> {
-  const env = variablesOf(database)
+export async function makePortal(folder: string, database: Database, authors: number): Promise<Portal> {
+  const env = variablesOf(database.url)
   const dump = join(folder, `${authors}.ndjson`)
   const lines = await writeDump(dump, authors)
-  const imported = await runToEnd([MAIN, 'import', dump], bulkSeconds, { env })
-  const account = ['accounts', 'add', LOGIN, '--id-auteur', '1', '--password-stdin']
+  const imported = await importDump(database.url, dump, bulkSeconds(authors))
+  const account = ['accounts', 'add', LOGIN, '--id-auteur', '1', '--operator', '--password-stdin']
   await runToEnd([MAIN, ...account], SHORT_SECONDS, { env, input: PASSWORD })
-  const { output } = await runToEnd([MAIN, 'keys', 'create', LOGIN, '--quiet'], SHORT_SECONDS, { env })
-  const exported = await exportTo(join(folder, 'export.ndjson'), database, bulkSeconds)
+  const makeKey = async (...scope: string[]) => {
+    const made = await runToEnd([MAIN, 'keys', 'create', LOGIN, '--quiet', ...scope], SHORT_SECONDS, { env })
+    return made.output.trim()
+  }
+  const keys = { key: await makeKey(), writeKey: await makeKey('--scope', 'ecriture') }
+  const exported = await exportTo(dump, database, bulkSeconds(authors))
+  rmSync(dump)
   const facts = {
     lines,
     importLinesPerSecond: lines / imported.seconds,
@@ -49,27 +62,46 @@ export async function makePortal(
     diskBytes: await database.diskBytes(),
     importPeakBytes: imported.peakBytes,
   }
-  return { database, key: output.trim(), facts }
+  return { database, authors, ...keys, solves: new Solves(authors), facts }
 }
 
-/** Serves a portal with every guard on: credentials, limits that never bite, metrics, the log at `warn`. */
-export async function servePortal({ database }: Portal, workers: number): Promise<Started> {
+/** A time within which a portal is filled or emptied, or something is wrong. */
+export function bulkSeconds(authors: number): number {
+  return 60 + (authors * LINES_PER_AUTHOR) / BULK_LINES_PER_SECOND
+}
+
+export function importDump(url: string, dump: string, seconds: number): Promise<Ended> {
+  return runToEnd([MAIN, 'import', dump], seconds, { env: variablesOf(url) })
+}
+
+/** Makes a store that holds nothing. */
+export function migrateStore(url: string): Promise<Ended> {
+  return runToEnd([MAIN, 'migrate'], SHORT_SECONDS, { env: variablesOf(url) })
+}
+
+/**
+ * Serves a portal with every guard on: credentials, limits that never bite, metrics, the log at `warn`. It is started
+ * once it has answered `path`.
+ */
+export async function servePortal(portal: Portal, workers: number, path = '/health/ready'): Promise<Served> {
   const port = await freePort()
   const metricsPort = await freePort()
   const options = ['--workers', String(workers), '--port', String(port), '--metrics-port', String(metricsPort)]
   const limits = ['--rate-limit', QUOTA, '--address-rate-limit', QUOTA, '--log-level', 'warn']
-  return startServer([MAIN, 'serve', ...options, ...limits], variablesOf(database), port, '/health/ready')
+  const probe = { path, headers: headersWith(portal.key) }
+  const env = variablesOf(portal.database.url)
+  return { ...(await startServer([MAIN, 'serve', ...options, ...limits], env, port, probe)), portal }
 }
 
 /** The store is named by a variable, as its address may hold a password, which arguments would show. */
-function variablesOf({ url }: Database): Variables {
+function variablesOf(url: string): Variables {
   return { PALMARES_DATABASE: url }
 }
 
 async function exportTo(file: string, database: Database, seconds: number): Promise<Ended> {
   const stdout = openSync(file, 'w')
   try {
-    return await runToEnd([MAIN, 'export'], seconds, { env: variablesOf(database), stdout })
+    return await runToEnd([MAIN, 'export'], seconds, { env: variablesOf(database.url), stdout })
   } finally {
     closeSync(stdout)
   }

@@ -2,6 +2,7 @@ import { type ChildProcess, fork, type StdioOptions, spawn } from 'node:child_pr
 import { createServer } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { Baseline, CapturedAnswer } from './baselines.js'
+import { ask } from './client.js'
 import type { Job, LoadResult } from './load.js'
 import { peakBytes } from './memory.js'
 
@@ -18,6 +19,7 @@ const START_MILLISECONDS = 30_000
 const STOP_MILLISECONDS = 3_000
 const LOAD_GRACE_MILLISECONDS = 10_000
 const PEAK_MILLISECONDS = 20
+const PROBE_MILLISECONDS = 5
 
 const children = new Set<ChildProcess>()
 
@@ -40,42 +42,56 @@ export async function stop({ child }: Pick<Started, 'child'>): Promise<void> {
   clearTimeout(timer)
 }
 
+/** What a server is asked until it answers that it is well. */
+export interface Probe {
+  path: string
+  headers?: Variables
+}
+
 /** Starts a server that is not of the bench and waits until it answers. */
-export async function startServer(args: string[], env: Variables, port: number, probe: string): Promise<Started> {
+export async function startServer(args: string[], env: Variables, port: number, probe: Probe): Promise<Started> {
   const options = { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] satisfies StdioOptions }
   const child = keep(spawn(process.execPath, args, options))
   const deadline = Date.now() + START_MILLISECONDS
   for (;;) {
     if (child.exitCode !== null) throw new Error(`${args.join(' ')} ended with ${child.exitCode}`)
-    const isUp = await fetch(`http://127.0.0.1:${port}${probe}`).then(
-      (response) => response.ok,
+    const isUp = await ask(port, probe.path, { headers: probe.headers ?? {} }).then(
+      ({ status }) => status === 200,
       () => false,
     )
     if (isUp) return { port, child }
     if (Date.now() > deadline) throw new Error(`${args.join(' ')} does not answer`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await new Promise((resolve) => setTimeout(resolve, PROBE_MILLISECONDS))
   }
 }
 
 /** Starts one of the servers of `baselines.ts`; its database may hold a password, which arguments would show. */
 export async function startBaseline(kind: Baseline, database = ''): Promise<Started> {
   const child = keep(fork(moduleFile('baselines'), [kind], { env: { ...process.env, BASELINE_DATABASE: database } }))
-  const { port } = await ask<{ port: number }>(child, undefined, START_MILLISECONDS)
+  const { port } = await request<{ port: number }>(child, undefined, START_MILLISECONDS)
   return { port, child }
 }
 
 /** Tells the bare server what to answer from now on. */
 export async function setAnswer({ child }: Started, { body, ...rest }: CapturedAnswer): Promise<void> {
-  await ask(child, { ...rest, body: body.toString('base64') }, START_MILLISECONDS)
+  await request(child, { ...rest, body: body.toString('base64') }, START_MILLISECONDS)
 }
 
-export function startLoad(): { child: ChildProcess } {
+/** The process of the load generator. */
+export type Load = Pick<Started, 'child'>
+
+export function startLoad(): Load {
   return { child: keep(fork(moduleFile('load'))) }
 }
 
-export async function runJob({ child }: { child: ChildProcess }, job: Job): Promise<LoadResult> {
+/** Ends the job under way before its time. */
+export function endJob({ child }: Load): void {
+  child.send('end')
+}
+
+export async function runJob({ child }: Load, job: Job): Promise<LoadResult> {
   const limit = (job.warmSeconds + job.seconds) * 1000 + LOAD_GRACE_MILLISECONDS
-  const answer = await ask<{ result: LoadResult } | { fault: string }>(child, job, limit)
+  const answer = await request<{ result: LoadResult } | { fault: string }>(child, job, limit)
   if ('fault' in answer) throw new Error(answer.fault)
   return answer.result
 }
@@ -146,7 +162,7 @@ function keep(child: ChildProcess): ChildProcess {
 }
 
 /** The next message of a child, which must come in time. */
-function ask<T>(child: ChildProcess, message: object | undefined, milliseconds: number): Promise<T> {
+function request<T>(child: ChildProcess, message: object | undefined, milliseconds: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer)
@@ -169,6 +185,7 @@ function ask<T>(child: ChildProcess, message: object | undefined, milliseconds: 
   })
 }
 
-function moduleFile(name: string): string {
+/** A file of the bench, built. */
+export function moduleFile(name: string): string {
   return new URL(`./${name}.js`, import.meta.url).pathname
 }

@@ -1,9 +1,13 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { generateLines } from '../bench/generate.js'
+import { attempt, type Finding } from '../bench/findings.js'
+import { generateLines, NEEDLES } from '../bench/generate.js'
 import { countAnswers, drive, freshPaths, type Job } from '../bench/load.js'
-import { toMarkdown } from '../bench/report.js'
+import { readOptions } from '../bench/options.js'
+import { READ_KINDS, type ReadKind } from '../bench/reads.js'
+import { type EngineReport, hasFaults, toMarkdown } from '../bench/report.js'
+import { Solves } from '../bench/solves.js'
 
 describe('the generator of the bench', () => {
   test('gives the same lines for the same size', () => {
@@ -30,6 +34,91 @@ describe('the generator of the bench', () => {
     expect(pairs.size).toBe(count('validation'))
     expect(solved.sort((a, b) => a - b)[authors / 2]).toBe(4)
     expect(new Set(scores).size).toBeLessThan(authors / 20)
+  })
+})
+
+describe('what the bench asks of a portal', () => {
+  const authors = 3000
+  const lines = [...generateLines(authors)].map((line) => JSON.parse(line))
+  const names: string[] = lines.filter(({ type }) => type === 'auteur').map(({ nom }) => nom)
+  const shareOf = (part: string) => names.filter((nom) => nom.includes(part)).length / authors
+
+  test('is for searches what some twenty, one in twenty, a third and none of the names hold', () => {
+    expect(shareOf(NEEDLES.rare) * authors).toBe(20)
+    expect(shareOf(NEEDLES.common)).toBeCloseTo(1 / 20, 2)
+    expect(shareOf(NEEDLES.third)).toBeCloseTo(1 / 3, 2)
+    expect(shareOf(NEEDLES.none)).toBe(0)
+  })
+
+  test('is for the search without a match made of parts that many names hold, some of them all', () => {
+    const parts = Array.from({ length: NEEDLES.none.length - 2 }, (_, i) => NEEDLES.none.slice(i, i + 3))
+    for (const part of parts) expect(shareOf(part)).toBeGreaterThan(0.2)
+    const holdAll = names.filter((nom) => parts.every((part) => nom.includes(part)))
+    expect(holdAll.length / authors).toBeCloseTo(1 / 10, 2)
+  })
+
+  test('is never past the end of what is read in pages', () => {
+    const solves = lines.filter(({ type }) => type === 'validation')
+    const rubriqueOf = new Map(
+      lines.filter(({ type }) => type === 'challenge').map((c) => [c.id_challenge, c.id_rubrique]),
+    )
+    const count = (isThere: (solve: (typeof lines)[number]) => boolean) =>
+      new Set(solves.filter((solve) => isThere(solve) && solve.id_auteur % 200 > 0).map((solve) => solve.id_auteur))
+        .size
+    const ends: Record<string, number> = {
+      'flat-classement': authors - authors / 200,
+      'flat-auteurs': authors,
+      'flat-validations': count((solve) => solve.id_challenge === 1),
+      'flat-rubrique': count((solve) => rubriqueOf.get(solve.id_challenge) === 2),
+      'flat-annee': count((solve) => solve.date.startsWith('2023')),
+      'flat-mois': count((solve) => solve.date.startsWith('2023-05')),
+    }
+    for (const [name, end] of Object.entries(ends)) {
+      const max = READ_KINDS.find((kind) => kind.name === name)?.path(authors).max
+      expect([name, max! < end && max! > end / 2]).toEqual([name, true])
+    }
+  })
+
+  test('is for solves what the portal does not hold, each once, by authors who hold a place', () => {
+    const held = new Set(
+      lines.filter(({ type }) => type === 'validation').map((line) => `${line.id_auteur}/${line.id_challenge}`),
+    )
+    const solves = new Solves(authors).take(5000)
+    const names = solves.map((solve) => `${solve.id_auteur}/${solve.id_challenge}`)
+    expect(new Set(names).size).toBe(5000)
+    expect(names.filter((name) => held.has(name))).toEqual([])
+    expect(solves.filter((solve) => solve.id_auteur % 200 === 0)).toEqual([])
+  })
+
+  test('is for an import while it is read a portal in which one author in a hundred has changed', () => {
+    const before = new Set(generateLines(authors))
+    const changed = [...generateLines(authors, 1)].filter((line) => !before.has(line)).map((line) => JSON.parse(line))
+    expect(changed.filter(({ type }) => type === 'auteur')).toHaveLength(authors / 100)
+    expect(changed.filter(({ type }) => type === 'validation')).toHaveLength(authors / 100)
+    expect(changed).toHaveLength((2 * authors) / 100)
+  })
+})
+
+describe('the options of the bench', () => {
+  test('ask for everything at one size by default, and at two small ones in a quick run', () => {
+    const options = readOptions([])
+    expect([options?.authors, options?.engines, options?.wants('fresh-auteur')]).toEqual([[10_000], ['sqlite'], true])
+    expect(readOptions(['--quick'])?.authors).toEqual([2_000, 20_000])
+  })
+
+  test('take names, and beginnings of names', () => {
+    const options = readOptions(['--only', 'flat-,memory'])
+    const wanted = ['flat-auteur', 'memory', 'classement', 'search-rare'].map((name) => options?.wants(name))
+    expect(wanted).toEqual([true, true, false, false])
+  })
+
+  test.each([
+    [['--only', 'nothing-'], '--only takes'],
+    [['--authors', '20000,1000'], 'ascending'],
+    [['--engine', 'mysql'], '--engine takes sqlite, postgres'],
+    [['--workers', '0'], '--workers takes'],
+  ])('refuse %j', (args, reason) => {
+    expect(() => readOptions(args)).toThrow(reason)
   })
 })
 
@@ -80,6 +169,28 @@ describe('the load generator of the bench', () => {
     }
   })
 
+  test('ends before its time when it is told to', async () => {
+    let end = () => {}
+    const server = await listen((_request, response) =>
+      response.writeHead(200, { 'content-length': 0 }).end(() => end()),
+    )
+    const ended = new Promise<void>((resolve) => (end = resolve))
+    const result = await drive({ ...JOB, port: server.port, warmSeconds: 0, seconds: 3_600 }, ended)
+    expect(result.answered).toBeGreaterThan(0)
+    server.close()
+  })
+
+  test('sends the paths of a mix in turn', async () => {
+    const asked: string[] = []
+    const server = await listen((request, response) => {
+      asked.push(request.url as string)
+      response.writeHead(200, { 'content-length': 0 }).end()
+    })
+    await drive({ ...JOB, port: server.port, connections: 1, path: ['/a', '/b', '/c'] })
+    expect(asked.slice(0, 6)).toEqual(['/a', '/b', '/c', '/a', '/b', '/c'])
+    server.close()
+  })
+
   test('never repeats a fresh path, and sends the same ones for the same seed', async () => {
     const asked: string[] = []
     const server = await listen((request, response) => {
@@ -106,22 +217,64 @@ describe('the load generator of the bench', () => {
 })
 
 describe('the report of the bench', () => {
+  const measured = { requestsPerSecond: 1, p50Milliseconds: 1, p99Milliseconds: 1, loadBusy: 0 }
+  const facts = { lines: 1, importLinesPerSecond: 1, exportLinesPerSecond: 1, diskBytes: 512e6 }
+  const portal = {
+    ...{ authors: 1000, comparisons: [], servingBytes: undefined },
+    portal: { ...facts, importPeakBytes: undefined },
+  }
+  const engine: EngineReport = { engine: 'sqlite', workers: 1, portals: [portal], reads: [], findings: [] }
+  const report = (...engines: EngineReport[]) => ({ machine: '', date: '', command: '', ceiling: measured, engines })
+  const linesOf = (each: EngineReport) => toMarkdown(report(each)).split('\n')
+  const cellsOf = (each: EngineReport, what: string) => {
+    const rows = linesOf(each).filter((line) => line.startsWith(`| ${what} `))
+    return rows.map((row) => row.split('|').map((cell) => cell.trim()))
+  }
+
   test('says what a portal takes, as far as the system tells it', () => {
-    const measured = { requestsPerSecond: 1, p50Milliseconds: 1, p99Milliseconds: 1, loadBusy: 0 }
-    const facts = { lines: 1, importLinesPerSecond: 1, exportLinesPerSecond: 1, diskBytes: 512e6 }
-    const silent = {
-      ...{ engine: 'sqlite', authors: 1000, workers: 1, comparisons: [], servingBytes: undefined },
-      portal: { ...facts, importPeakBytes: undefined },
-    }
-    const telling = { ...silent, workers: 2, servingBytes: 150e6, portal: { ...facts, importPeakBytes: 1_800e6 } }
-    const lines = toMarkdown({
-      ...{ machine: '', date: '', command: '', ceiling: measured },
-      portals: [silent, telling],
-    }).split('\n')
-    expect(lines).toContain('## 1,000 authors, sqlite')
-    expect(lines).toContain('Disk 512 MB.')
+    expect(linesOf(engine)).toContain('## 1,000 authors, sqlite')
+    expect(linesOf(engine)).toContain('Disk 512 MB.')
+    const telling = { ...portal, servingBytes: 150e6, portal: { ...facts, importPeakBytes: 1_800e6 } }
+    const lines = linesOf({ ...engine, workers: 2, portals: [telling] })
     expect(lines).toContain('## 1,000 authors, sqlite, 2 workers')
     expect(lines).toContain('Disk 512 MB, import peak 1,800 MB, serving 150 MB resident.')
+  })
+
+  test('compares each size of the portal with the smallest, and says which targets are missed', () => {
+    const kind = READ_KINDS.find(({ name }) => name === 'flat-classement') as ReadKind
+    const at = (median: number) => ({ median, min: median, max: median })
+    const small = { kind, authors: 1000, p50Milliseconds: 2, p99Milliseconds: 4 }
+    const large = { ...small, authors: 100_000, p50Ratio: at(1.6), p99Ratio: at(2.9) }
+    const [first, second] = cellsOf({ ...engine, reads: [small, large] }, kind.name)
+    expect(first?.slice(2)).toEqual(['1,000', '2.00', '', '', '4.00', '', '', ''])
+    expect(second?.slice(2)).toEqual([
+      ...['100,000', '2.00', '1.60 (1.60–1.60)', '1.50 missed', '4.00', '2.90 (2.90–2.90)', '3.00', ''],
+    ])
+  })
+
+  test('says what a finding is measured in, and whether its target is met', () => {
+    const findings: Finding[] = [
+      { what: 'import', value: 0.31, unit: 'ratio', least: 0.3, beside: '' },
+      { what: 'visible', value: 51, unit: 'ms', most: 50, beside: '' },
+      { what: 'memory', value: 300 * 1024 ** 2, unit: 'bytes', most: 384 * 1024 ** 2, beside: '' },
+      { what: 'told', value: 2, unit: 's', beside: 'as it is' },
+    ]
+    const cells = findings.map(({ what }) => cellsOf({ ...engine, findings }, what)[0]?.slice(2, 5))
+    expect(cells).toEqual([
+      ['0.31', 'at least 0.30', ''],
+      ['51.00 ms', 'at most 50.00 ms missed', ''],
+      ['300 MiB', 'at most 384 MiB', ''],
+      ['2.00 s', '', 'as it is'],
+    ])
+  })
+
+  test('tells what could not be measured, and why', async () => {
+    const findings = await attempt('solves', () => Promise.reject(new Error('the server is gone')))
+    expect(hasFaults(report({ ...engine, findings }))).toBe(true)
+    expect(hasFaults(report(engine))).toBe(false)
+    expect(cellsOf({ ...engine, findings }, 'solves')[0]?.slice(2, 5)).toEqual([
+      ...['', 'missed', 'not measured: the server is gone'],
+    ])
   })
 })
 

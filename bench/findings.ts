@@ -1,0 +1,40 @@
+import { count } from './table.js'
+
+/** One figure, and what is aimed at. */
+export interface Finding {
+  what: string
+  /** Absent where it could not be measured; `beside` says why then. */
+  value: number | undefined
+  unit: Unit
+  /** What the value should be at least, or at most; neither where it is only told. */
+  least?: number
+  most?: number
+  /** The absolute figures, and what limits them. */
+  beside: string
+}
+
+/** A ratio, milliseconds, seconds or bytes. */
+export type Unit = 'ratio' | 'ms' | 's' | 'bytes'
+
+/** What cannot be measured is told in its row, and the rest of the run goes on. */
+export async function attempt(what: string, work: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await work()
+  } catch (error) {
+    const beside = `not measured: ${error instanceof Error ? error.message.split('\n')[0] : error}`
+    return [{ what, value: undefined, unit: 'ratio', beside }]
+  }
+}
+
+/** The fastest peer's page of 50 (PostgreSQL and Redis beside it, 10,000 accounts, 2 cores): published, not measured here. */
+const PEER_PAGES_PER_SECOND = 9_300
+
+export function againstPeer(pagesPerSecond: number): Finding {
+  return {
+    what: "repeated ranking page against the fastest peer's, as published",
+    value: pagesPerSecond / PEER_PAGES_PER_SECOND,
+    unit: 'ratio',
+    least: 5,
+    beside: `${count(pagesPerSecond)}/s over ${count(PEER_PAGES_PER_SECOND)}/s (given, not measured)`,
+  }
+}
