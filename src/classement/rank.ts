@@ -22,12 +22,20 @@ export async function rowOf(db: Db, score: number, idAuteur: number): Promise<nu
   return leaf.avant + Number(row?.nb)
 }
 
-/** The places of rows of the ranking, in its order from a zero-based row on; only the first needs to be asked for. */
-export async function placesOf(db: Db, rows: readonly { score: number }[], debut: number): Promise<number[]> {
-  const [first] = rows
-  if (!first) return []
-  let place = await placeOf(db, first.score)
-  let { score } = first
+/**
+ * The places of rows of the ranking that were read from the beginning of the leaf at `start`; `debut` is the row that lies
+ * there. A tie that begins inside the leaf is seen in the rows, and one that comes from before is that of the leaf's key:
+ * so nobody waits for the rows to ask for a place.
+ */
+export async function placesFrom(
+  db: Db,
+  start: { cle: number },
+  debut: number,
+  reading: Promise<readonly { score: number }[]>,
+): Promise<number[]> {
+  let score = -start.cle
+  const [before, rows] = await Promise.all([placeOf(db, score), reading])
+  let place = before
   return rows.map((row, index) => {
     if (row.score !== score) place = debut + index + 1
     score = row.score

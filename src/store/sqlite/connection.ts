@@ -1,4 +1,5 @@
 import type { Compilable } from 'kysely'
+import type { HeldNodes } from '../nodes.js'
 import { bind, builders, compiledOf, type Parameters, type Statement } from '../query.js'
 import type { Db } from '../store.js'
 import { type Driver, type DriverStatement, type OpenOptions, openDriver, translate } from './driver.js'
@@ -15,9 +16,12 @@ export class Connection implements Db {
   readonly engine = 'sqlite'
   readonly q = builders.sqlite
   readonly search = search
+  /** Set for each snapshot. */
+  nodes: HeldNodes | undefined
   private readonly driver: Driver
-  private readonly prepared = new Map<string, DriverStatement>()
-  private readonly rowReaders = new Map<string, RowReader>()
+  /** As they are, and made to answer with one JSON text. */
+  private readonly prepared = new Map<string, Prepared>()
+  private readonly preparedAsJson = new Map<string, Prepared>()
 
   constructor(
     readonly path: string,
@@ -51,7 +55,7 @@ export class Connection implements Db {
 
   async load(table: string, columns: readonly string[], rows: readonly unknown[][]): Promise<void> {
     const sql = `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
-    const statement = this.prepare(sql)
+    const { statement } = this.prepare(sql)
     translate(this.path, () => {
       for (const row of rows) statement.run(...(row as never[]))
     })
@@ -68,24 +72,28 @@ export class Connection implements Db {
    * each value and takes nearly three times as long (50 rows of 3 columns: 64 µs as rows, 24 µs so).
    */
   rows(sql: string, ...values: unknown[]): unknown[] {
-    const reader = this.rowReader(sql)
-    const text = translate(this.path, () => reader.statement.get(...(values as never[]))) as unknown as [string]
-    return reader.toObjects(JSON.parse(text[0]))
+    const { statement, toObject } = this.prepareAsJson(sql)
+    const text = translate(this.path, () => statement.get(...(values as never[]))) as unknown as [string]
+    return (JSON.parse(text[0]) as unknown[][]).map(toObject)
   }
 
   /** The first row, as an object. */
   row(sql: string, ...values: unknown[]): Record<string, unknown> | undefined {
-    return translate(this.path, () => this.prepare(sql).get(...(values as never[]))) as never
+    const { statement, toObject } = this.prepare(sql)
+    const row = translate(this.path, () => statement.get(...(values as never[]))) as unknown as unknown[] | undefined
+    return row && toObject(row)
   }
 
   /** One value of one row, for pragmas and counts. */
   value(sql: string, ...values: unknown[]): unknown {
-    const row = this.row(sql, ...values)
-    return row && Object.values(row)[0]
+    const { statement } = this.prepare(sql)
+    const row = translate(this.path, () => statement.get(...(values as never[]))) as unknown as unknown[] | undefined
+    return row?.[0]
   }
 
   change(sql: string, ...values: unknown[]): number {
-    return translate(this.path, () => Number(this.prepare(sql).run(...(values as never[])).changes))
+    const { statement } = this.prepare(sql)
+    return translate(this.path, () => Number(statement.run(...(values as never[])).changes))
   }
 
   /** Runs statements that take no parameter and are not worth keeping prepared. */
@@ -100,52 +108,54 @@ export class Connection implements Db {
 
   close(): void {
     this.prepared.clear()
-    this.rowReaders.clear()
+    this.preparedAsJson.clear()
     this.driver.close()
   }
 
-  private rowReader(sql: string): RowReader {
-    const known = this.rowReaders.get(sql)
+  private prepareAsJson(sql: string): Prepared {
+    const known = this.preparedAsJson.get(sql)
     if (known) return known
-    const reader = translate(this.path, () => {
-      const names = this.driver
-        .prepare(sql)
-        .columns()
-        .map((column) => column.name)
+    const prepared = translate(this.path, () => {
+      const names = namesOf(this.driver.prepare(sql))
       const list = names.map((name) => `"${name}"`).join(', ')
       const statement = this.driver.prepare(`select json_group_array(json_array(${list})) from (${sql})`)
       statement.setReturnArrays(true)
-      return { statement, toObjects: objectMaker(names) }
+      return { statement, toObject: objectMaker(names) }
     })
-    return keep(this.rowReaders, sql, reader)
+    return keep(this.preparedAsJson, sql, prepared)
   }
 
-  private prepare(sql: string): DriverStatement {
-    return (
-      this.prepared.get(sql) ??
-      keep(
-        this.prepared,
-        sql,
-        translate(this.path, () => this.driver.prepare(sql)),
-      )
-    )
+  private prepare(sql: string): Prepared {
+    const known = this.prepared.get(sql)
+    if (known) return known
+    const prepared = translate(this.path, () => {
+      const statement = this.driver.prepare(sql)
+      statement.setReturnArrays(true)
+      return { statement, toObject: objectMaker(namesOf(statement)) }
+    })
+    return keep(this.prepared, sql, prepared)
   }
 }
 
-interface RowReader {
+interface Prepared {
+  /** Gives rows as arrays, which the driver makes faster than objects. */
   statement: DriverStatement
-  toObjects: (rows: unknown[][]) => unknown[]
+  toObject: ObjectMaker
+}
+
+type ObjectMaker = (row: unknown[]) => Record<string, unknown>
+
+function namesOf(statement: DriverStatement): string[] {
+  return statement.columns().map((column) => column.name)
 }
 
 /**
  * Makes objects of one fixed shape, which the runtime reads several times faster than objects that were filled by name.
  * The names are those of our own statements' columns.
  */
-function objectMaker(names: string[]): (rows: unknown[][]) => unknown[] {
+function objectMaker(names: string[]): ObjectMaker {
   const fields = names.map((name, index) => `${JSON.stringify(name)}: row[${index}]`)
-  return new Function('rows', `return rows.map((row) => ({ ${fields.join(', ')} }))`) as (
-    rows: unknown[][],
-  ) => unknown[]
+  return new Function('row', `return { ${fields.join(', ')} }`) as ObjectMaker
 }
 
 function keep<T>(cache: Map<string, T>, key: string, value: T): T {
