@@ -20,6 +20,7 @@ import { etagOf, type ServeDeps, sendReady, serveActions, serveReads } from './h
 import { createHttpServer, type HttpSettings } from './http/server.js'
 import { TurnVersions } from './http/turn.js'
 import type { Limits } from './limits/limits.js'
+import { portalRoutes } from './portal/routes.js'
 import { rubriquesRoutes } from './rubriques/routes.js'
 import type { Store } from './store/store.js'
 
@@ -53,7 +54,7 @@ export function buildApp({ store, settings, metrics, limits, log }: AppDeps): Fa
   const guard = new Guard(store)
   const admission = new Admission(guard, new TurnVersions(store, app.server), settings, limits)
   const challengeUrl = challengeUrls(settings.portalUrl)
-  const cache = new ResponseCache(settings.cacheBytes)
+  const cache = new ResponseCache(store, settings.cacheBytes)
   const { bounds } = settings
   const deps: ServeDeps = { store, cache, origins, admission, metrics, challengeUrl, bounds }
   const auth = { store, login: new Login(store, settings, limits), allowGetLogin: settings.allowGetLogin }
@@ -81,6 +82,7 @@ export function buildApp({ store, settings, metrics, limits, log }: AppDeps): Fa
     auteursRoutes(serve)
     classementRoutes(serve)
     environnementsVirtuelsRoutes(serve)
+    portalRoutes(serveActions(guarded, deps, record('credential')), { store, bounds })
 
     guarded.register(async (signedIn) => {
       signedIn.addHook('onRequest', requireSession)

@@ -66,6 +66,8 @@ export interface ServeOptions {
   refuseGetLogin?: boolean
   maxHeadBytes: number
   maxBodyBytes: number
+  maxBulkBytes: number
+  maxBulkLines: number
   maxFilterCharacters: number
   requestTimeoutSeconds: number
   keepAliveSeconds: number
@@ -99,7 +101,11 @@ export function toAppSettings(options: ServeOptions): Readonly<AppSettings> {
     maxConnections: options.maxConnections,
     cacheBytes: options.cacheMegabytes * 1_000_000,
     version: VERSION,
-    bounds: Object.freeze({ filterCodePoints: options.maxFilterCharacters }),
+    bounds: Object.freeze({
+      filterCodePoints: options.maxFilterCharacters,
+      bulkBytes: options.maxBulkBytes,
+      bulkLines: options.maxBulkLines,
+    }),
   })
 }
 

@@ -30,13 +30,16 @@ export interface Parameter<T> {
   maxValues?: number
 }
 
-/** The bounds of parameters that an operator sets. */
+/** The bounds of parameters and bodies that an operator sets. */
 export interface Bounds {
   /** The longest text that a filter takes, in code points before folding. */
   filterCodePoints: number
+  /** A body of many lines. */
+  bulkBytes: number
+  bulkLines: number
 }
 
-export const DEFAULT_BOUNDS: Bounds = { filterCodePoints: 100 }
+export const DEFAULT_BOUNDS: Bounds = { filterCodePoints: 100, bulkBytes: 4_194_304, bulkLines: 10_000 }
 
 /** Says what a parameter takes; the edge adds its name. */
 export class ParameterError extends Error {}
@@ -166,11 +169,17 @@ export interface Endpoint<
   /** The status of a success. */
   status: 200 | 201 | 204
   /** The bodies that it takes, by Content-Type. */
-  requestBody?: { schema: TSchema; contentTypes: string[] }
+  requestBody?: {
+    schema: TSchema
+    contentTypes: string[] /** Many lines, with a bound of their own. */
+    isBulk?: boolean
+  }
   /** Whether the answer is one page of a list, with its headers. */
   paged: boolean
   /** Whether a HEAD is answered as the GET. */
   head: boolean
+  /** What the credential must be allowed. */
+  scope?: Scope
   /** Whether a page of another origin is refused: by whatever changes something, and by every login. */
   refusesForeign: boolean
   /** What it can answer besides what every operation can. */
@@ -207,8 +216,22 @@ export interface Page<Row> {
   more: boolean
 }
 
-/** What a read answers: a body of its schema, and the page that it shows where it is a list. */
-export type Answer<B extends TSchema> = { body: Static<B>; page?: Omit<Page<unknown>, 'rows'> }
+/** What a read answers: a body of its schema, the page that it shows where it is a list, and what it was made from. */
+export type Answer<B extends TSchema> = { body: Static<B>; page?: Omit<Page<unknown>, 'rows'>; depends?: Depends }
+
+/**
+ * What an answer was made from, so that it is held until that changes. Without it, any change of the data lets it go.
+ *
+ * Names: `auteurs` and `challenges`, any of these records; `rubriques`, with their counts; `validations`, any of them;
+ * `auteur/N`, the author and what they solved; `challenge/N`, who solved it. An import touches everything.
+ */
+export interface Depends {
+  names: readonly string[]
+  /** Authors whose names it shows. */
+  noms?: readonly number[]
+  /** Counted orders that it shows a part of: between these keys. */
+  ranges?: readonly (readonly [arbre: string, de: number, a: number])[]
+}
 
 /** What a read may use besides its parameters. */
 export interface ReadContext {
@@ -261,6 +284,10 @@ export type ServeAction = <P extends Parameters, Q extends Parameters, B extends
 ) => void
 
 /** Shapes a page of rows into the answer of a list. */
-export function listAnswer<Row, Item>(page: Page<Row>, present: (row: Row) => Item): { body: Item[]; page: Page<Row> } {
-  return { body: page.rows.map(present), page }
+export function listAnswer<Row, Item>(
+  page: Page<Row>,
+  present: (row: Row) => Item,
+  depends: Depends,
+): { body: Item[]; page: Page<Row>; depends: Depends } {
+  return { body: page.rows.map(present), page, depends }
 }

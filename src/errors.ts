@@ -162,6 +162,11 @@ export class Problem extends Error {
 }
 
 /** A 400 that names one parameter and says what it takes. */
+/** A 400 for a body that is none of what its Content-Type says. */
+export function invalidBody(message: string): Problem {
+  return new Problem('invalid_body', { detail: `The body ${message}.`, errors: [{ parameter: 'body', message }] })
+}
+
 export function invalidParameter(parameter: string, message: string): Problem {
   return new Problem('invalid_parameter', { detail: `${parameter} ${message}.`, errors: [{ parameter, message }] })
 }

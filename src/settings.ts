@@ -93,6 +93,18 @@ export const serveSettings = {
     default: 16_384,
     parse: integer(1_024, 16_777_216),
   },
+  maxBulkBytes: {
+    flags: '--max-bulk-bytes <bytes>',
+    description: 'the body of a request that takes NDJSON',
+    default: DEFAULT_BOUNDS.bulkBytes,
+    parse: integer(1_024, 67_108_864),
+  },
+  maxBulkLines: {
+    flags: '--max-bulk-lines <lines>',
+    description: 'the lines of a request that takes NDJSON',
+    default: DEFAULT_BOUNDS.bulkLines,
+    parse: integer(1, 1_000_000),
+  },
   maxFilterCharacters: {
     flags: '--max-filter-characters <characters>',
     description: 'the text of a filter',

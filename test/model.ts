@@ -112,15 +112,36 @@ export class Model {
   }
 
   private listClassement(filters: Filters, debutName: string): List | undefined {
-    const rows = this.classement.map((row, index) => ({ row, index }))
+    const ranked = this.ranked(filters)
+    if (!ranked) return undefined
+    const rows = ranked.map((row, index) => ({ row, index }))
+    const placeOf = (score: number) => 1 + ranked.filter((row) => row.score > score).length
+    const place = ranked === this.classement ? (score: number) => this.place(score) : placeOf
     const toBody = (page: { row: Row }[]) =>
       page.map(({ row: { nom, score, id_auteur } }) => {
-        return { place: this.place(score), nom, score: String(score), id_auteur: String(id_auteur) }
+        return { place: place(score), nom, score: String(score), id_auteur: String(id_auteur) }
       })
     if (filters.autour_de === undefined) return { rows, debutName, toBody }
     const own = rows.findIndex(({ row }) => String(row.id_auteur) === filters.autour_de)
     if (own < 0) return undefined
     return { rows, debutName, toBody, debut: Math.max(0, own - Math.floor(Number(filters.limite ?? 100) / 2)) }
+  }
+
+  /** The ranking, or the part of it that is about a category or a period. */
+  private ranked({ id_rubrique, periode }: Filters): Row[] | undefined {
+    if (!id_rubrique && !periode) return this.classement
+    if (id_rubrique && !this.rubriques.some((row) => row.id_rubrique === Number(id_rubrique))) return undefined
+    const counts = ({ id_challenge, date }: Row) =>
+      id_rubrique
+        ? this.challengesById.get(id_challenge).id_rubrique === Number(id_rubrique)
+        : date?.startsWith(`${periode}-`)
+    return this.classement
+      .flatMap((row) => {
+        const solved = (this.validationsByAuteur.get(row.id_auteur) ?? []).filter(counts)
+        const score = solved.reduce((sum, { id_challenge }) => sum + this.challengesById.get(id_challenge).score, 0)
+        return solved.length === 0 ? [] : [{ ...row, score }]
+      })
+      .toSorted((a, b) => b.score - a.score || a.id_auteur - b.id_auteur)
   }
 
   private page(url: URL, { rows, debutName, isSearch, debut: given, toBody }: List): Expected {

@@ -24,6 +24,7 @@ export interface Schema {
   minimum?: number
   maximum?: number
   maxLength?: number
+  title?: string
   maxItems?: number
 }
 
@@ -36,6 +37,7 @@ export function accessOf({ security }: Operation): string {
 /** What a parameter takes, in the words of docs/API.md. */
 export function takenBy(schema: Schema): string {
   if (schema.type === 'array') return `list of ids, ${schema.maxItems} at most`
+  if (schema.title) return schema.title
   if (schema.type === 'string') return `text, ${schema.maxLength?.toLocaleString('en')} at most`
   const isUnbounded = schema.maximum === Number.MAX_SAFE_INTEGER
   if (isUnbounded && schema.minimum === 1) return 'id'

@@ -4,6 +4,7 @@ import { expectAsModel, walkAsModel } from './compare.js'
 import { anyPortal, randomPortal } from './fixtures.js'
 import { type DumpLine, engines, importInto, startServer, type TestServer } from './harness.js'
 import { Model } from './model.js'
+import { knownOf } from './requests.js'
 
 const LISTS = ['/challenges', '/auteurs', '/classement', '/environnements_virtuels'] as const
 
@@ -28,6 +29,26 @@ describe.each(engines)('any portal on %s', (engine) => {
         await expectAsModel(server, model, '/rubriques')
       }),
       { numRuns: 15 },
+    )
+  })
+
+  test('every ranking by category, year and month is what the validations say, and the place around each author', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 50 }), async (lines, limite) => {
+        const model = await hold(lines)
+        const { rubriques, periodes } = knownOf(lines)
+        for (const part of [
+          ...rubriques.map((id) => `id_rubrique=${id}`),
+          ...periodes.map((each) => `periode=${each}`),
+        ]) {
+          await walkAsModel(server, model, `/classement?${part}&limite=${limite}`)
+          const { id_auteur } = model.auteurs[limite % model.auteurs.length] ?? { id_auteur: 1 }
+          await expectAsModel(server, model, `/classement?${part}&autour_de=${id_auteur}&limite=${limite}`)
+        }
+        await expectAsModel(server, model, '/classement?id_rubrique=9007199254740991')
+        await expectAsModel(server, model, '/classement?periode=1873')
+      }),
+      { numRuns: 10 },
     )
   })
 

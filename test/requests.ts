@@ -19,6 +19,8 @@ export interface Known {
   texts: Record<'nom' | 'titre' | 'soustitre', readonly string[]>
   words: Record<'lang' | 'statut' | 'os', readonly string[]>
   rubriques: readonly number[]
+  /** Years and months. */
+  periodes: readonly string[]
 }
 
 export function knownOf(lines: readonly DumpLine[]): Known {
@@ -36,6 +38,7 @@ export function knownOf(lines: readonly DumpLine[]): Known {
     texts: { nom: texts('nom'), titre: texts('titre'), soustitre: texts('soustitre') },
     words: { lang: texts('lang'), statut: texts('statut'), os: texts('os') },
     rubriques: ids('rubrique', 'id_rubrique'),
+    periodes: [...new Set(texts('date').flatMap((date) => [date.slice(0, 4), date.slice(0, 7)]))],
   }
 }
 
@@ -82,7 +85,10 @@ const LISTS: Record<string, Record<string, Kind>> = {
   '/auteurs': {
     ...{ nom: 'needle', statut: 'word', lang: 'word', id_auteur: 'ids', debut_auteurs: 'debut', limite: 'limite' },
   },
-  '/classement': { debut_classement: 'debut', autour_de: 'auteur', limite: 'limite' },
+  '/classement': {
+    ...{ debut_classement: 'debut', autour_de: 'auteur', limite: 'limite' },
+    ...{ id_rubrique: 'rubrique', periode: 'periode' },
+  },
   '/environnements_virtuels': {
     ...{ nom: 'needle', os: 'word', debut_environnements_virtuels: 'debut', limite: 'limite' },
   },
@@ -90,7 +96,7 @@ const LISTS: Record<string, Record<string, Kind>> = {
   '/rubriques': {},
 }
 
-type Kind = 'needle' | 'word' | 'score' | 'rubrique' | 'ids' | 'auteur' | 'debut' | 'limite'
+type Kind = 'needle' | 'word' | 'score' | 'rubrique' | 'periode' | 'ids' | 'auteur' | 'debut' | 'limite'
 
 function list(route: string, known: Known): fc.Arbitrary<Place> {
   const own = Object.entries(LISTS[route] as Record<string, Kind>)
@@ -161,6 +167,7 @@ function goodValue(name: string, kind: Kind, known: Known): fc.Arbitrary<string>
   if (kind === 'score')
     return weighted([5, fc.integer({ min: 0, max: 12 }).map((tens) => tens * 5)], [1, fc.nat(200)]).map(String)
   if (kind === 'rubrique') return oneOf(known.rubriques, 1).map(String)
+  if (kind === 'periode') return oneOf(known.periodes, '2026-01')
   if (kind === 'auteur') return id(known.ids.auteurs)
   if (kind === 'limite')
     return weighted([4, fc.integer({ min: 1, max: 12 })], [2, fc.constantFrom(1, 99, 100, 499, 500)]).map(String)

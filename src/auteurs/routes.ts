@@ -1,3 +1,4 @@
+import { CLASSEMENT } from '../classement/rank.js'
 import type { ServeRead } from '../contract.js'
 import { getAuteur, listAuteurs, presentAuteur, presentAuteurs } from './contract.js'
 import { findAuteur, findAuteurs } from './queries.js'
@@ -5,10 +6,13 @@ import { findAuteur, findAuteurs } from './queries.js'
 export function auteursRoutes(serve: ServeRead): void {
   serve(listAuteurs, async ({ db }, { debut_auteurs, limite, 'id_auteur[]': auteurs, ...filters }) => {
     const page = await findAuteurs(db, { ...filters, auteurs }, debut_auteurs, limite)
-    return { body: presentAuteurs(page.rows), page }
+    return { body: presentAuteurs(page.rows), page, depends: { names: ['auteurs'] } }
   })
 
   serve(getAuteur, async ({ db, challengeUrl }, { id_auteur }) => {
-    return { body: presentAuteur(await findAuteur(db, id_auteur), challengeUrl) }
+    const auteur = await findAuteur(db, id_auteur)
+    const cle = 0 - auteur.score
+    const depends = { names: [`auteur/${id_auteur}`, 'challenges'], ranges: [[CLASSEMENT, cle, cle]] as const }
+    return { body: presentAuteur(auteur, challengeUrl), depends }
   })
 }

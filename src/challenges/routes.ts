@@ -14,15 +14,23 @@ export function challengesRoutes(serve: ServeRead): void {
     listChallenges,
     async ({ db, challengeUrl }, { debut_challenges, limite, 'id_auteur[]': auteurs, ...filters }) => {
       const page = await findChallenges(db, { ...filters, auteurs }, debut_challenges, limite)
-      return listAnswer(page, (row) => presentItem(row, challengeUrl))
+      return listAnswer(page, (row) => presentItem(row, challengeUrl), { names: ['challenges', 'validations'] })
     },
   )
 
   serve(getChallenge, async ({ db, challengeUrl }, { id_challenge }) => {
-    return { body: presentChallenge(await findChallenge(db, id_challenge), challengeUrl) }
+    const challenge = await findChallenge(db, id_challenge)
+    const { auteurs, premiere } = challenge
+    const depends = {
+      names: ['challenges', `challenge/${id_challenge}`],
+      noms: [...auteurs, ...(premiere ? [premiere] : [])].map(({ id_auteur }) => id_auteur),
+    }
+    return { body: presentChallenge(challenge, challengeUrl), depends }
   })
 
   serve(listValidations, async ({ db }, { id_challenge, debut_validations, limite }) => {
-    return listAnswer(await findValidations(db, id_challenge, debut_validations, limite), presentValidation)
+    const page = await findValidations(db, id_challenge, debut_validations, limite)
+    const noms = page.rows.map(({ id_auteur }) => id_auteur)
+    return listAnswer(page, presentValidation, { names: ['challenges', `challenge/${id_challenge}`], noms })
   })
 }

@@ -1,11 +1,29 @@
 import Type, { type Static } from 'typebox'
-import { endpoint, IdText, id, offset, pageSize, Text } from '../contract.js'
+import { endpoint, IdText, id, offset, type Parameter, ParameterError, pageSize, Text } from '../contract.js'
 
 export interface RankedRow {
   id_auteur: number
   nom: string
   score: number
   place: number
+}
+
+/** A year, or one month of it; the month 0 stands for the whole year. */
+export interface Periode {
+  annee: number
+  mois: number
+}
+
+const periode: Parameter<Periode> = {
+  schema: Type.String({ title: 'year or month', pattern: '^[0-9]{4}(-(0[1-9]|1[0-2]))?$' }),
+  description:
+    'Only the points earned in this year or month, by date of validation in UTC; not together with id_rubrique.',
+  emptyIsAbsent: true,
+  parse(value) {
+    const match = /^([0-9]{4})(?:-(0[1-9]|1[0-2]))?$/.exec(value)
+    if (!match) throw new ParameterError('takes a year such as 2026 or a month such as 2026-01')
+    return { annee: Number(match[1]), mois: Number(match[2] ?? 0) }
+  },
 }
 
 const RankedAuteur = Type.Object({
@@ -22,11 +40,14 @@ export const listClassement = endpoint({
   path: '/classement',
   tag: 'classement',
   summary: 'Read the ranking by score',
-  description: 'Score descending, then id ascending.',
+  description:
+    'Score descending, then id ascending. By category or period: the points earned there, without the base of a score, of the authors who have a validation there.',
   query: {
     debut_classement: offset('the ranking'),
     limite: pageSize,
     autour_de: id('The page around this author; not together with debut_classement.'),
+    id_rubrique: { ...id('Only the points earned in this category; not together with periode.'), emptyIsAbsent: true },
+    periode,
   },
   response: Type.Array(RankedAuteur),
   paged: true,

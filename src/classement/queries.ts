@@ -1,26 +1,19 @@
 import { sql } from 'kysely'
 import { DEFAULT_PAGE_ROWS, type Page } from '../contract.js'
 import { Problem } from '../errors.js'
-import { countAll, type Position, seek } from '../store/counted.js'
 import { forRows, hidden, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { RankedRow } from './contract.js'
-import { CLASSEMENT, placesFrom, rowOf } from './rank.js'
+import { findRanked, type Ranking, rowOf, wholeOrder } from './rank.js'
 
-/** One page of the ranking, from a zero-based row on. */
-export async function findClassement(db: Db, debut: number, limite = DEFAULT_PAGE_ROWS): Promise<Page<RankedRow>> {
-  const total = await countAll(db, CLASSEMENT)
-  const start = await seek(db, CLASSEMENT, debut)
-  const rows = start ? await findRanked(db, start, debut, limite) : []
-  return { rows, debut, limite, total, more: debut + limite < total }
+const whole: Ranking = {
+  ...wholeOrder,
+  read: (db, { cle, id }, rows) => db.all(selectRanked(rows), { cle, id }),
 }
 
-async function findRanked(db: Db, start: Position, debut: number, limite: number): Promise<RankedRow[]> {
-  const { cle, id, reste } = start
-  const reading = db.all(selectRanked(reste + limite), { cle, id })
-  const places = await placesFrom(db, start, debut - reste, reading)
-  const rows = (await reading).slice(reste, reste + limite)
-  return rows.map(({ id_auteur, nom, score }, i) => ({ id_auteur, nom, score, place: places[reste + i] as number }))
+/** One page of the ranking, from a zero-based row on. */
+export function findClassement(db: Db, debut: number, limite = DEFAULT_PAGE_ROWS): Promise<Page<RankedRow>> {
+  return findRanked(db, whole, debut, limite)
 }
 
 /** The zero-based row that a page around an author starts at. Throws `resource_not_found` for one who holds no place. */

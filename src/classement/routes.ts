@@ -1,14 +1,41 @@
-import { listAnswer, type ServeRead } from '../contract.js'
+import { type Depends, listAnswer, type ServeRead } from '../contract.js'
 import { invalidParameter } from '../errors.js'
-import { listClassement, presentRanked } from './contract.js'
+import { listClassement, type Periode, presentRanked, type RankedRow } from './contract.js'
+import { findPart, findPartAround, numberOf, orderOf, type Part } from './partial.js'
 import { findClassement, findRowAround } from './queries.js'
+import { CLASSEMENT } from './rank.js'
 
 export function classementRoutes(serve: ServeRead): void {
-  serve(listClassement, async ({ db }, { debut_classement, limite, autour_de }) => {
+  serve(listClassement, async ({ db }, { debut_classement, limite, autour_de, id_rubrique, periode }) => {
     if (autour_de !== undefined && debut_classement !== undefined) {
       throw invalidParameter('autour_de', 'cannot be given together with debut_classement')
     }
-    const debut = autour_de === undefined ? (debut_classement ?? 0) : await findRowAround(db, autour_de, limite)
-    return listAnswer(await findClassement(db, debut, limite), presentRanked)
+    const part = partOf(id_rubrique, periode)
+    const around = (auteur: number) =>
+      part ? findPartAround(db, part, auteur, limite) : findRowAround(db, auteur, limite)
+    const debut = autour_de === undefined ? (debut_classement ?? 0) : await around(autour_de)
+    const page = part ? await findPart(db, part, debut, limite) : await findClassement(db, debut, limite)
+    return listAnswer(page, presentRanked, dependsOf(part, page.rows))
   })
+}
+
+/** A page of the ranking shows names, and the keys between its first row and its last. */
+function dependsOf(part: Part | undefined, rows: readonly RankedRow[]): Depends {
+  const [first, last] = [rows[0], rows.at(-1)]
+  const [de, a] = first && last ? [0 - first.score, 0 - last.score] : [BEYOND, BEYOND]
+  return {
+    names: part && 'id_rubrique' in part ? ['rubriques'] : [],
+    noms: rows.map(({ id_auteur }) => id_auteur),
+    ranges: [[part ? orderOf(numberOf(part)) : CLASSEMENT, de, a]],
+  }
+}
+
+/** No key lies here. */
+const BEYOND = Number.MAX_SAFE_INTEGER
+
+function partOf(id_rubrique: number | undefined, periode: Periode | undefined): Part | undefined {
+  if (id_rubrique !== undefined && periode) {
+    throw invalidParameter('periode', 'cannot be given together with id_rubrique')
+  }
+  return id_rubrique !== undefined ? { id_rubrique } : periode && { periode }
 }

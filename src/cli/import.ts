@@ -1,9 +1,9 @@
-import { createReadStream, fstatSync, openSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type ImportReport, importDump } from '../portal/import.js'
 import { database } from '../settings.js'
 import { command, withStore } from './command.js'
-import { CommandError, print, startProgress, tell } from './output.js'
+import { type Dump, openDump } from './dump.js'
+import { print, startProgress, tell } from './output.js'
 
 interface ImportCommandOptions {
   database: string
@@ -27,21 +27,6 @@ export function importCommand(): Command {
       )
       printReport(report)
     })
-}
-
-interface Dump {
-  stream: AsyncIterable<Buffer>
-  /** Of standard input nobody knows the end. */
-  totalBytes: number | undefined
-}
-
-/** Before a store is opened, which may make one. */
-function openDump(file: string): Dump {
-  if (file === '-') return { stream: process.stdin, totalBytes: undefined }
-  const fd = openSync(file, 'r')
-  const stats = fstatSync(fd)
-  if (stats.isDirectory()) throw new CommandError(`${file}: this is a folder, not a file`)
-  return { stream: createReadStream(file, { fd }), totalBytes: stats.size }
 }
 
 const STEPS = { read: 'reading', merge: 'merging', rank: 'ranking' }

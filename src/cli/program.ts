@@ -10,6 +10,7 @@ import { checkCommand } from './check.js'
 import { demoCommand } from './demo.js'
 import { exportCommand } from './export.js'
 import { importCommand } from './import.js'
+import { ingestCommand } from './ingest.js'
 import { keysCommand } from './keys.js'
 import { migrateCommand } from './migrate.js'
 import { CommandError, tell } from './output.js'
@@ -35,6 +36,7 @@ export function makeProgram(): Command {
   for (const each of [
     serveCommand(),
     importCommand(),
+    ingestCommand(),
     exportCommand(),
     demoCommand(),
     accountsCommand(),
@@ -55,6 +57,7 @@ const EXAMPLES = `
 Examples:
   palmares demo                                      a portal to try, with an account and a key
   palmares import portail.ndjson                     fill the store from a dump
+  tail -f solves.ndjson | palmares ingest -          apply solves as they come
   palmares accounts add alice --id-auteur 1 --password-stdin < password.txt
   palmares keys create alice --name "mon bot"        prints the key, once
   palmares serve --portal-url https://portail.example/

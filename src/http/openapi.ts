@@ -72,6 +72,7 @@ const tags: Record<string, string> = {
   challenges: 'Challenges and who solved them.',
   rubriques: 'The categories of challenges.',
   auteurs: "The portal's users.",
+  validations: 'Solves and other changes, as they come.',
   classement: 'The ranking by score.',
   environnements_virtuels: "The virtual environments of the portal's events.",
 }
@@ -83,7 +84,7 @@ function describeOperation(operation: Operation): object {
     operationId: operationId(endpoint),
     tags: [endpoint.tag],
     summary: endpoint.summary,
-    ...(endpoint.description ? { description: endpoint.description } : {}),
+    ...describeText(endpoint),
     ...(access === 'open' ? { security: [] } : access === 'session' ? { security: [{ service_session: [] }] } : {}),
     parameters: [
       ...Object.entries(endpoint.pathParameters).map(([name, parameter]) => describeParameter(name, 'path', parameter)),
@@ -98,6 +99,11 @@ function describeOperation(operation: Operation): object {
       ),
     },
   }
+}
+
+function describeText({ description, scope }: Endpoint): object {
+  const parts = [...(description ? [description] : []), ...(scope ? [`Takes the scope \`${scope}\`.`] : [])]
+  return parts.length > 0 ? { description: parts.join(' ') } : {}
 }
 
 function describeParameter(name: string, place: 'path' | 'query', parameter: Parameter<unknown>): object {

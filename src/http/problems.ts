@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { Problem } from '../errors.js'
+import { invalidBody, Problem } from '../errors.js'
 import { StoreError } from '../store/store.js'
 import { toJsonBuffer } from './json.js'
 
@@ -45,11 +45,6 @@ const frameworkErrors: Record<string, () => Problem> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Problem('body_too_large'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Problem('unsupported_media_type'),
   FST_ERR_BAD_URL: () => new Problem('malformed_request', malformed('path', 'is not valid percent-encoded UTF-8')),
-}
-
-/** A 400 for a body that is none of what its Content-Type says. */
-export function invalidBody(message: string): Problem {
-  return new Problem('invalid_body', { detail: `The body ${message}.`, errors: [{ parameter: 'body', message }] })
 }
 
 export function malformed(parameter: string, message: string) {

@@ -38,18 +38,21 @@ export function serveReads(app: FastifyInstance, deps: ServeDeps, record: Record
     app.get(toRoute(endpoint.path), async (request, reply) => {
       const base = endpoint.paged ? origins.baseUrl(request) : ''
       const key = `${base} ${request.raw.url}`
-      const held = cache.get(key, request.versions.donnees)
+      const { donnees } = request.versions
+      if (!cache.isAt(donnees)) await cache.catchUp(donnees)
+      const held = cache.get(key, donnees)
       metrics.cacheAnswered(held !== undefined)
       if (held) return sendReady(request, reply, held, deps.admission)
 
       const query = readQuery(endpoint, request, bounds)
       const parameters = { ...readPath(endpoint, request, bounds), ...query.values } as never
-      const ready = await store.read(async (db, { donnees }) => {
-        const answer = await handler({ db, challengeUrl }, parameters)
-        const made = makeReady(endpoint, answer, query, `${base}${pathOf(endpoint, request)}`)
-        cache.set(key, donnees, made)
-        return made
-      }, 'any')
+      const work = () =>
+        store.read(async (db, version) => {
+          const answer = await handler({ db, challengeUrl }, parameters)
+          const ready = makeReady(endpoint, answer, query, `${base}${pathOf(endpoint, request)}`)
+          return { ready, depends: answer.depends, version: version.donnees }
+        }, 'any')
+      const ready = await cache.make(key, donnees, work)
       return sendReady(request, reply, ready, deps.admission)
     })
   }
@@ -65,7 +68,9 @@ export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDep
       exposeHeadRoute: endpoint.head,
       onRequest: async (request) => {
         if (endpoint.refusesForeign) origins.refuseForeign(request)
+        if (endpoint.scope && !request.principal?.portee.includes(endpoint.scope)) throw new Problem('scope_required')
       },
+      ...(endpoint.requestBody?.isBulk ? { bodyLimit: bounds.bulkBytes } : {}),
       handler: async (request, reply) => {
         checkContentType(endpoint, request)
         const { values } = readQuery(endpoint, request, bounds)

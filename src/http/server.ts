@@ -9,10 +9,10 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { invalidParameter, Problem } from '../errors.js'
+import { invalidBody, invalidParameter, Problem } from '../errors.js'
 import type { Metrics } from './metrics.js'
 import { addressOf, isHost, type Origins } from './origin.js'
-import { invalidBody, sendError } from './problems.js'
+import { sendError } from './problems.js'
 import { decodeQuery } from './query.js'
 import './request.js'
 import { answerOddRequests, bytesRefuser, Connections } from './sockets.js'
@@ -158,6 +158,7 @@ function addParsers(app: FastifyInstance): void {
     if (isUtf8(body as Buffer)) parseJson(request, body.toString(), done)
     else done(invalidBody('is not UTF-8'))
   })
+  app.addContentTypeParser('application/x-ndjson', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },

@@ -1,10 +1,14 @@
-import type { JournalEntry } from '../store/journal.js'
-import type { Change, Store } from '../store/store.js'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+import type { Change, JournalEntry, Store } from '../store/store.js'
 import { FieldError } from './fields.js'
 import type { Line } from './lines.js'
 import { parseLine } from './parse.js'
 import { applyStep, LIVE_TYPES, makeLots, type NumberedLine, stepsOf } from './steps.js'
 import { makeTouched, PointsError, settle } from './touched.js'
+
+/** Lines are read so many at a time, so that nothing else waits long. */
+const LINES_A_TURN = 500
 
 /** What became of one line: applied, known already, or refused and why. */
 export interface LineResult {
@@ -21,7 +25,8 @@ export interface LineResult {
 export async function ingest(store: Store, lines: readonly Line[]): Promise<LineResult[]> {
   const results = new Map<number, LineResult>()
   const parsed: NumberedLine[] = []
-  for (const line of lines) {
+  for (const [i, line] of lines.entries()) {
+    if (i % LINES_A_TURN === LINES_A_TURN - 1) await nextTurn()
     try {
       const read = parseLine(line)
       if (read) parsed.push({ ...allowed(read), number: line.number })
@@ -73,6 +78,10 @@ function applyBatch(store: Store, lines: readonly NumberedLine[]): Promise<LineR
           else results.push({ ligne, resultat: known.has(ligne) ? 'connue' : 'appliquee' })
           if (raison === undefined && !known.has(ligne)) entries.push(entryOf(line))
         }
+        for (const { number: ligne, of } of step.repeats) {
+          const raison = refused.get(of)
+          results.push(raison === undefined ? { ligne, resultat: 'connue' } : { ligne, resultat: 'refusee', raison })
+        }
       }
       if (entries.length > 0) {
         const rangs = await settle(db)
@@ -88,4 +97,10 @@ function applyBatch(store: Store, lines: readonly NumberedLine[]): Promise<LineR
 function entryOf({ kind, isRemoval, row }: NumberedLine): JournalEntry {
   const ids = Object.fromEntries(kind.key.map((name, i) => [name, row[i] as number]))
   return { type: kind.type as JournalEntry['type'], supprime: isRemoval ? 1 : 0, ...ids }
+}
+
+/** How many lines became what. */
+export function tally(results: readonly LineResult[]): { appliquees: number; connues: number; refusees: number } {
+  const count = (wanted: LineResult['resultat']) => results.filter(({ resultat }) => resultat === wanted).length
+  return { appliquees: count('appliquee'), connues: count('connue'), refusees: count('refusee') }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Db } from '../store/store.js'
 import { createLot, type Lot, lotOf, lotsOf } from './lot.js'
 import { mergeAuthorships, upsertOf } from './merge.js'
@@ -15,6 +16,8 @@ export interface Step {
   kind: RecordKind
   isRemoval: boolean
   lines: NumberedLine[]
+  /** Lines that say the same as one before them in the step. */
+  repeats: { number: number; of: number }[]
 }
 
 /** What a step did: the lines whose record was as it says already, and those that are refused, with the reason. */
@@ -29,17 +32,22 @@ export const LIVE_TYPES: readonly string[] = ['validation', 'challenge', 'auteur
 /** Cuts lines into steps, in their order. */
 export function stepsOf(lines: readonly NumberedLine[]): Step[] {
   const steps: Step[] = []
-  let keys = new Set<string>()
+  let byKey = new Map<string, NumberedLine>()
   for (const line of lines) {
     const { kind, isRemoval } = line
     const key = line.row.slice(0, kind.key.length).join(' ')
     const last = steps.at(-1)
-    if (last && last.kind === kind && last.isRemoval === isRemoval && !keys.has(key)) last.lines.push(line)
-    else {
-      steps.push({ kind, isRemoval, lines: [line] })
-      keys = new Set()
+    const isAlike = last && last.kind === kind && last.isRemoval === isRemoval
+    const same = byKey.get(key)
+    if (isAlike && !same) last.lines.push(line)
+    else if (isAlike && same && isDeepStrictEqual(same.row, line.row)) {
+      last.repeats.push({ number: line.number, of: same.number })
+      continue
+    } else {
+      steps.push({ kind, isRemoval, lines: [line], repeats: [] })
+      byKey = new Map()
     }
-    keys.add(key)
+    byKey.set(key, line)
   }
   return steps
 }
@@ -54,7 +62,7 @@ export async function makeLots(db: Db): Promise<void> {
 }
 
 /** Applies one step: its lines see all that came before. Throws `PointsError`. */
-export async function applyStep(db: Db, { kind, isRemoval, lines }: Step): Promise<StepOutcome> {
+export async function applyStep(db: Db, { kind, isRemoval, lines }: Omit<Step, 'repeats'>): Promise<StepOutcome> {
   const rules = (isRemoval ? removals : upserts)[kind.type] as Rules
   await loadLots(db, kind, isRemoval, lines)
   const isParted = lines.length > 1 && rules.isParted && (await db.select(rules.isParted)).length > 0

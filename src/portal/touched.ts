@@ -1,7 +1,7 @@
 import { applyMoves, forgetMoves, makeMoves } from '../store/counted-moves.js'
-import type { Ranges } from '../store/journal.js'
+
 import { fixed, type Statement } from '../store/query.js'
-import type { Db } from '../store/store.js'
+import type { Db, Ranges } from '../store/store.js'
 import { MAX_POINTS, pointsOf, rankedIn, setScores } from './derive.js'
 import { sliceOf } from './orders.js'
 

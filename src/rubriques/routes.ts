@@ -3,5 +3,7 @@ import { listRubriques, presentRubrique } from './contract.js'
 import { findRubriques } from './queries.js'
 
 export function rubriquesRoutes(serve: ServeRead): void {
-  serve(listRubriques, async ({ db }) => ({ body: (await findRubriques(db)).map(presentRubrique) }))
+  serve(listRubriques, async ({ db }) => {
+    return { body: (await findRubriques(db)).map(presentRubrique), depends: { names: ['rubriques'] } }
+  })
 }

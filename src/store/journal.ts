@@ -1,29 +1,6 @@
 import { nowSeconds } from '../instant.js'
 import { statement } from './query.js'
-import type { Db } from './store.js'
-
-/**
- * The journal says what changed of the data, in the order in which it was committed. A transaction writes its lines with its
- * change, under cursors that only grow; the version of the data is the cursor of the newest line. Whoever holds something
- * made from an older version reads what came since, and lets go of what that touches.
- */
-export interface JournalEntry {
-  /**
-   * A record that was written or removed; `classement` for ranks that moved; `portail` for a change of anything, such as an
-   * import.
-   */
-  type: 'validation' | 'challenge' | 'auteur' | 'rubrique' | 'classement' | 'portail'
-  /** 1 where the record was removed. */
-  supprime?: number
-  id_auteur?: number | null
-  id_challenge?: number | null
-  id_rubrique?: number | null
-  /** For `classement`: for each counted order that changed, between which keys. */
-  rangs?: Ranges
-}
-
-/** By the name of an order: the first and the last key that changed, and whether its entries are as many as before. */
-export type Ranges = Record<string, readonly [de: number, a: number, isSameCount: boolean]>
+import type { Db, JournalEntry } from './store.js'
 
 /** Anything may have changed. */
 export const EVERYTHING: readonly JournalEntry[] = [{ type: 'portail' }]

@@ -1,5 +1,4 @@
 import type { Compilable, RawBuilder } from 'kysely'
-import type { JournalEntry } from './journal.js'
 import type { HeldNodes } from './nodes.js'
 import type { Builder, Engine, Parameters, Statement } from './query.js'
 
@@ -45,6 +44,29 @@ export interface Search {
   /** The ids of the rows whose columns contain the needles, by the index: a table expression with one column, `id`. */
   matches(table: string, id: string, needles: Readonly<Record<string, string>>): RawBuilder<{ id: number }>
 }
+
+/**
+ * The journal says what changed of the data, in the order in which it was committed. A transaction writes its lines with its
+ * change, under cursors that only grow; the version of the data is the cursor of the newest line. Whoever holds something
+ * made from an older version reads what came since, and lets go of what that touches.
+ */
+export interface JournalEntry {
+  /**
+   * A record that was written or removed; `classement` for ranks that moved; `portail` for a change of anything, such as an
+   * import.
+   */
+  type: 'validation' | 'challenge' | 'auteur' | 'rubrique' | 'classement' | 'portail'
+  /** 1 where the record was removed. */
+  supprime?: number
+  id_auteur?: number | null
+  id_challenge?: number | null
+  id_rubrique?: number | null
+  /** For `classement`: for each counted order that changed, between which keys. */
+  rangs?: Ranges
+}
+
+/** By the name of an order: the first and the last key that changed, and whether its entries are as many as before. */
+export type Ranges = Record<string, readonly [de: number, a: number, isSameCount: boolean]>
 
 /** What a transaction changed: the lines that it writes into the journal, and whether accounts did. */
 export interface Change {

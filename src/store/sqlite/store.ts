@@ -1,8 +1,16 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { appendJournal, EVERYTHING, type JournalEntry } from '../journal.js'
+import { appendJournal, EVERYTHING } from '../journal.js'
 import { NodesByVersion } from '../nodes.js'
-import { type Change, type Db, type Store, StoreError, type StoreState, type Versions } from '../store.js'
+import {
+  type Change,
+  type Db,
+  type JournalEntry,
+  type Store,
+  StoreError,
+  type StoreState,
+  type Versions,
+} from '../store.js'
 import { Connection } from './connection.js'
 import { Mutex, Pool } from './pool.js'
 

@@ -1,0 +1,102 @@
+import { sql } from 'kysely'
+import { DEFAULT_PAGE_ROWS, type Page } from '../contract.js'
+import { Problem } from '../errors.js'
+import { forRows, hidden, statement } from '../store/query.js'
+import type { Db } from '../store/store.js'
+import type { Periode, RankedRow } from './contract.js'
+import { findRanked, type Ranking, rowOf } from './rank.js'
+
+/** What a part of the ranking is about: one category, or one year or month. */
+export type Part = { id_rubrique: number } | { periode: Periode }
+
+/** The number that a part's entries are kept under in the table `classements`. */
+export function numberOf(part: Part): number {
+  return 'periode' in part ? part.periode.annee * 100 + part.periode.mois : -part.id_rubrique
+}
+
+/** One page of a part of the ranking. Throws `resource_not_found` for a category that the portal does not have. */
+export async function findPart(
+  db: Db,
+  part: Part,
+  debut: number,
+  limite = DEFAULT_PAGE_ROWS,
+): Promise<Page<RankedRow>> {
+  await checkRubrique(db, part)
+  return findRanked(db, rankingOf(numberOf(part)), debut, limite)
+}
+
+/** The zero-based row that a page around an author starts at. Throws `resource_not_found` for one who is not in it. */
+export async function findPartAround(
+  db: Db,
+  part: Part,
+  idAuteur: number,
+  limite = DEFAULT_PAGE_ROWS,
+): Promise<number> {
+  await checkRubrique(db, part)
+  const classement = numberOf(part)
+  const solved = await db.all(selectSolved, { id: idAuteur })
+  const counted = solved.filter(({ id_rubrique, mois }) =>
+    [-id_rubrique, mois && Math.floor(mois / 100) * 100, mois].includes(classement),
+  )
+  if (counted.length === 0)
+    throw new Problem('resource_not_found', { detail: 'This ranking has no author with this id.' })
+  const points = counted.reduce((sum, { score }) => sum + score, 0)
+  return Math.max(0, (await rowOf(db, points, idAuteur, rankingOf(classement))) - Math.floor(limite / 2))
+}
+
+/** The counted order of a part. */
+export function orderOf(classement: number): string {
+  return `classements/${classement}`
+}
+
+async function checkRubrique(db: Db, part: Part): Promise<void> {
+  if ('periode' in part || (await db.get(selectRubrique, { id: part.id_rubrique }))) return
+  throw new Problem('resource_not_found', { detail: 'The portal has no category with this id.' })
+}
+
+function rankingOf(classement: number): Ranking {
+  return {
+    arbre: orderOf(classement),
+    read: (db, { cle, id }, rows) => db.all(selectRanked(rows), { classement, cle, id }),
+    countBetween: (db, { cle, id }, to) => db.get(countBetween, { classement, cle, id, cleFin: to.cle, idFin: to.id }),
+  }
+}
+
+const selectRubrique = statement<{ id: number }>()((q, p) =>
+  q.selectFrom('rubriques').select('id_rubrique').where('id_rubrique', '=', p.id),
+)
+
+/** What an author who holds a place has solved. */
+const selectSolved = statement<{ id: number }>()((q, p) =>
+  q
+    .selectFrom('validations')
+    .innerJoin('challenges', 'challenges.id_challenge', 'validations.id_challenge')
+    .innerJoin('auteurs', 'auteurs.id_auteur', 'validations.id_auteur')
+    .select(['id_rubrique', 'mois', 'challenges.score'])
+    .where('validations.id_auteur', '=', p.id)
+    .where('cle_classement', 'is not', null),
+)
+
+const selectRanked = forRows((rows) =>
+  statement<{ classement: number; cle: number; id: number }>()((q, p) =>
+    q
+      .selectFrom('classements')
+      .innerJoin('auteurs', 'auteurs.id_auteur', 'classements.id_auteur')
+      .select(['classements.id_auteur', 'nom', sql<number>`-cle`.as('score')])
+      .where('classement', '=', p.classement)
+      .where(sql<boolean>`(cle, classements.id_auteur) >= (${hidden(q, p.cle)}, ${hidden(q, p.id)})`)
+      .orderBy('cle')
+      .orderBy('classements.id_auteur')
+      .limit(rows),
+  ),
+)
+
+const countBetween = statement<{ classement: number; cle: number; id: number; cleFin: number; idFin: number }>()(
+  (q, p) =>
+    q
+      .selectFrom('classements')
+      .select(({ fn }) => fn.countAll<number>().as('nb'))
+      .where('classement', '=', p.classement)
+      .where(sql<boolean>`(cle, id_auteur) >= (${p.cle}, ${p.id})`)
+      .where(sql<boolean>`(cle, id_auteur) < (${p.cleFin}, ${p.idFin})`),
+)

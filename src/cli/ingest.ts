@@ -1,0 +1,69 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { ingest, type LineResult, tally } from '../portal/ingest.js'
+import { type Line, readLines } from '../portal/lines.js'
+import { database } from '../settings.js'
+import { type Store, StoreError, type StoreFault } from '../store/store.js'
+import { command, withStore } from './command.js'
+import { openDump } from './dump.js'
+import { CommandError, tell } from './output.js'
+
+interface IngestCommandOptions {
+  database: string
+  refusedOnly?: boolean
+}
+
+/** A batch is one transaction. Lines that come slowly are batches of one. */
+const BATCH_LINES = 1_000
+/** Another writer, or a database that restarts, is waited for. */
+const RETRY_MILLISECONDS = 1_000
+const RETRIES = 60
+const PASSING: ReadonlySet<StoreFault> = new Set(['busy', 'slow', 'unreachable'])
+
+export function ingestCommand(): Command {
+  return command('ingest', 'Apply validations and other lines as they come, to a portal that is being served.', [
+    database,
+    { flags: '--refused-only', description: 'answer the refused lines alone' },
+  ])
+    .argument('<file>', 'lines of the dump, NDJSON; - for standard input, which may stay open')
+    .addHelpText(
+      'after',
+      `
+Each line is answered on standard output, in order: {"ligne":1,"resultat":"appliquee"}, "connue" where the portal holds
+just that, or "refusee" with the reason. The exit status is 1 where a line was refused. Lines may be sent again.`,
+    )
+    .action(async (file: string, { database: url, refusedOnly = false }: IngestCommandOptions) => {
+      const { stream } = openDump(file)
+      const total = { appliquees: 0, connues: 0, refusees: 0 }
+      await withStore(url, { create: false }, async (store) => {
+        for await (const lines of readLines(stream)) {
+          for (let from = 0; from < lines.length; from += BATCH_LINES) {
+            const results = await applyPatiently(store, lines.slice(from, from + BATCH_LINES))
+            const counts = tally(results)
+            for (const name of ['appliquees', 'connues', 'refusees'] as const) total[name] += counts[name]
+            await answer(refusedOnly ? results.filter(({ resultat }) => resultat === 'refusee') : results)
+          }
+        }
+      })
+      tell(`${total.appliquees} applied, ${total.connues} known, ${total.refusees} refused`)
+      if (total.refusees > 0) throw new CommandError(`${total.refusees} line(s) were refused`)
+    })
+}
+
+async function applyPatiently(store: Store, lines: Line[]): Promise<LineResult[]> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ingest(store, lines)
+    } catch (error) {
+      if (!(error instanceof StoreError) || !PASSING.has(error.fault) || tries > RETRIES) throw error
+      if (tries === 1) tell(`warning: ${error.message}; line ${lines[0]?.number} and those after it wait`)
+      await sleep(RETRY_MILLISECONDS)
+    }
+  }
+}
+
+async function answer(results: readonly LineResult[]): Promise<void> {
+  const text = results.map((result) => `${JSON.stringify(result)}\n`).join('')
+  if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain')
+}

@@ -1,0 +1,45 @@
+import Type from 'typebox'
+import { Count, endpoint, Id, Text } from '../contract.js'
+import { LIVE_TYPES } from './steps.js'
+
+const RESULTS = ['appliquee', 'connue', 'refusee'] as const
+
+const LineResult = Type.Object({
+  ligne: Type.Integer({ minimum: 1, description: 'The number of the line in the body, from 1.' }),
+  resultat: Type.Enum([...RESULTS], {
+    description: 'Applied; known, as the portal holds just what the line says; or refused.',
+  }),
+  raison: Type.Optional(Text('Why it is refused.')),
+})
+
+export const postValidations = endpoint({
+  method: 'POST',
+  path: '/validations',
+  tag: 'validations',
+  summary: 'Apply validations and other records as they come',
+  description:
+    'Lines of the dump, NDJSON, or one of them as a JSON object. They are applied in their order and in one transaction; a line that is refused leaves the others be, and the same lines may be sent again. Scores, places, counts and first validations are right in the next request.',
+  scope: 'ecriture',
+  requestBody: {
+    schema: Type.Object(
+      {
+        type: Type.Enum([...LIVE_TYPES]),
+        id_auteur: Type.Optional(Id),
+        id_challenge: Type.Optional(Id),
+        date: Type.Optional(
+          Type.String({ format: 'date-time', description: 'When it was solved; unknown where absent.' }),
+        ),
+      },
+      { additionalProperties: true, description: 'One line of the dump; docs/DUMP.md lists the fields of each type.' },
+    ),
+    contentTypes: ['application/x-ndjson', 'application/json'],
+    isBulk: true,
+  },
+  response: Type.Object({
+    appliquees: Count,
+    connues: Count,
+    refusees: Count,
+    lignes: Type.Array(LineResult),
+  }),
+  errors: ['invalid_body', 'foreign_origin', 'scope_required', 'body_too_large', 'unsupported_media_type'],
+})

@@ -1,0 +1,336 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ingest } from '../src/portal/ingest.js'
+import { openStore } from '../src/store/open.js'
+import type { Store } from '../src/store/store.js'
+import { expectAsModel } from './compare.js'
+import { randomPortal } from './fixtures.js'
+import {
+  addAccount,
+  addKey,
+  type DumpLine,
+  engines,
+  exportFrom,
+  heard,
+  importInto,
+  serveStore,
+  startServer,
+  type TestServer,
+} from './harness.js'
+import { Model } from './model.js'
+import { problemOf } from './wire.js'
+
+interface Answer {
+  appliquees: number
+  connues: number
+  refusees: number
+  lignes: { ligne: number; resultat: string; raison?: string }[]
+}
+
+const SHAPE = { auteurs: 60, challenges: 12, validations: 80, scores: 6 }
+const START = randomPortal({ seed: 11, ...SHAPE })
+
+describe.each(engines)('on %s, POST /validations', (engine) => {
+  let server: TestServer
+  let key: string
+
+  beforeAll(async () => {
+    server = await startServer(START, { engine })
+    await addAccount(server.store, { login: 'bob', password: 'correct horse battery', idAuteur: 1, operator: true })
+    key = await addKey(server.store, 'bob', { portee: ['ecriture'] })
+  })
+  afterAll(() => server.close())
+
+  const send = (body: string, headers: Record<string, string> = {}) =>
+    server.anonymous('/validations', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson', ...headers },
+      body,
+    })
+  const post = async (lines: DumpLine[]): Promise<Answer> => {
+    const response = await send(lines.map((line) => JSON.stringify(line)).join('\n'))
+    expect(response.status).toBe(200)
+    return (await response.json()) as Answer
+  }
+  const start = () => importInto(server.store, START, { replace: true })
+
+  /** Everything that can be asked, twice: made anew or held, it is what a brute-force restatement of the records says. */
+  async function expectRight(targets: readonly string[]): Promise<void> {
+    const model = new Model(await exportFrom(server.store))
+    for (const target of [...targets, ...targets]) await expectAsModel(server, model, target)
+  }
+
+  test('is in every answer of the next request, and whatever is held is right after any lines', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(anyLine, { minLength: 1, maxLength: 6 }), { maxLength: 5 }),
+        async (batches) => {
+          await start()
+          const targets = everything(new Model(START))
+          await expectRight(targets)
+          for (const lines of batches) {
+            const { lignes } = await post(lines)
+            expect(lignes).toHaveLength(lines.length)
+            await expectRight(targets)
+            const again = await post(lines)
+            expect(again.refusees).toBe(lignes.filter(({ resultat }) => resultat === 'refusee').length)
+          }
+        },
+      ),
+      { numRuns: 4 },
+    )
+  }, 120_000)
+
+  test('leaves held what a solve does not touch, and lets go of what it does', async () => {
+    await importInto(server.store, HELD, { replace: true })
+    const tagOf = async (target: string) => (await server.get(target)).headers.get('etag') as string
+    const hits = async () => {
+      const metric = (await server.metrics.registry.getSingleMetricAsString('palmares_response_cache_total')).split(
+        '\n',
+      )
+      return Number(
+        metric
+          .find((line) => line.includes('hit'))
+          ?.split(' ')
+          .at(-1) ?? 0,
+      )
+    }
+    const kept = [
+      '/classement?limite=5',
+      '/auteurs/1',
+      '/auteurs',
+      '/challenges/2',
+      '/rubriques',
+      '/environnements_virtuels',
+    ]
+    const gone = [
+      '/classement?debut_classement=60&limite=40',
+      '/auteurs/70',
+      '/challenges/1',
+      '/challenges',
+      '/challenges/1/validations',
+    ]
+    const before = new Map<string, string>()
+    for (const target of [...kept, ...gone]) before.set(target, await tagOf(target))
+    expect(await post([{ type: 'validation', id_auteur: 70, id_challenge: 1 }])).toMatchObject({ appliquees: 1 })
+    const hitsBefore = await hits()
+    for (const target of kept) expect([target, await tagOf(target)]).toEqual([target, before.get(target)])
+    expect(await hits()).toBe(hitsBefore + kept.length)
+    for (const target of gone) expect([target, await tagOf(target)]).not.toEqual([target, before.get(target)])
+    expect(await hits()).toBe(hitsBefore + kept.length)
+  })
+
+  test('answers each line: applied, known, refused and why, in their order', async () => {
+    await importInto(server.store, HELD, { replace: true })
+    const validation = { type: 'validation', id_auteur: 3, id_challenge: 2, date: '2026-01-01T00:00:00Z' }
+    const lines = [
+      ...[validation, validation, { ...validation, id_auteur: 999 }, { type: 'compte', login: 'x' }],
+      ...[{ type: 'auteur', id_auteur: 2, supprime: true }, { type: 'environnement_virtuel' }, { type: 'chose' }],
+      ...[{ type: 'auteur', id_auteur: 999, nom: 'new' }, { ...validation, id_auteur: 999 }, { type: 'rubrique' }],
+    ].map((line) => JSON.stringify(line))
+    const response = await send(`${lines.join('\r\n')}\n\n[1]\n{"type":"validation"\n`)
+    const refused = (ligne: number, raison: RegExp) => ({
+      ligne,
+      resultat: 'refusee',
+      raison: expect.stringMatching(raison),
+    })
+    expect(await response.json()).toEqual({
+      appliquees: 3,
+      connues: 1,
+      refusees: 8,
+      lignes: [
+        { ligne: 1, resultat: 'appliquee' },
+        { ligne: 2, resultat: 'connue' },
+        refused(3, /^id_auteur names 999, which auteurs does not have$/),
+        refused(4, /type must be one of validation, challenge, auteur, rubrique|mot_de_passe|id_auteur/),
+        refused(5, /^an auteur is removed by an import alone$/),
+        refused(6, /id_environnement_virtuel|type must be one of/),
+        refused(7, /^type must be one of/),
+        { ligne: 8, resultat: 'appliquee' },
+        { ligne: 9, resultat: 'appliquee' },
+        refused(10, /^id_rubrique is missing$/),
+        refused(12, /^the line must be an object$/),
+        refused(13, /^the line is not JSON; it may have been cut short$/),
+      ],
+    })
+  })
+
+  test('takes one JSON object, and refuses what is no line with a 400 that says so', async () => {
+    const json = { 'content-type': 'application/json' }
+    const one = await send('{"type":"validation","id_auteur":4,"id_challenge":2}', json)
+    expect(await one.json()).toMatchObject({ appliquees: 1, lignes: [{ ligne: 1, resultat: 'appliquee' }] })
+    for (const [body, headers] of [
+      ['[]', json],
+      ['null', json],
+      ['{', json],
+      ['', json],
+      ['', {}],
+      ['\n \r\n\n', {}],
+    ] as const) {
+      await problemOf(await send(body, headers), 'invalid_body')
+    }
+    await problemOf(await send('x', { 'content-type': 'text/plain' }), 'unsupported_media_type')
+  })
+
+  test('takes a key with the scope ecriture, and no page of another origin', async () => {
+    const line = '{"type":"validation","id_auteur":4,"id_challenge":2}'
+    await problemOf(await send(line, { authorization: `Bearer ${server.key}` }), 'scope_required')
+    await problemOf(await server.anonymous('/validations', { method: 'POST', body: line }), 'credential_missing')
+    await problemOf(await send(line, { origin: 'http://ailleurs.example' }), 'foreign_origin')
+    expect((await server.get('/validations')).status).toBe(405)
+  })
+
+  test('takes 4 MiB and 10,000 lines, and no more', async () => {
+    const line = '{"type":"validation","id_auteur":4,"id_challenge":2}\n'
+    const full = (await (await send(line.repeat(10_000))).json()) as Answer
+    expect([full.lignes.length, full.refusees]).toEqual([10_000, 0])
+    await problemOf(await send(line.repeat(10_001)), 'body_too_large')
+    await problemOf(await send(' '.repeat(4_194_305)), 'body_too_large')
+    expect((await send(' '.repeat(4_194_250) + line)).status).toBe(200)
+  })
+
+  test('writers that write at once, through several stores, lose nothing, and repeat nothing', async () => {
+    await importInto(server.store, HELD, { replace: true })
+    const others: Store[] = await Promise.all([1, 2].map(() => openStore(server.database, { create: false })))
+    const solves = HELD.filter(({ type }) => type === 'auteur').flatMap(({ id_auteur }) =>
+      [1, 2, 3].map((id_challenge) => ({ type: 'validation', id_auteur, id_challenge, date: '2026-02-01T00:00:00Z' })),
+    )
+    const batches = Array.from({ length: 30 }, (_, i) => solves.filter((_, j) => j % 30 === i || j % 7 === i % 7))
+    const results = await Promise.all(
+      batches.map((batch, i) => {
+        const lines = batch.map((line, j) => ({ number: j + 1, text: JSON.stringify(line) }))
+        return i % 3 === 0 ? post(batch).then(({ lignes }) => lignes) : ingest(others[(i % 3) - 1] as Store, lines)
+      }),
+    )
+    await Promise.all(others.map((other) => other.close()))
+    const applied = results.flat().filter(({ resultat }) => resultat === 'appliquee')
+    expect(applied).toHaveLength(solves.length)
+    expect(results.flat().some(({ resultat }) => resultat === 'refusee')).toBe(false)
+    await heard(engine)
+    await expectRight(everything(new Model(HELD)))
+  })
+
+  test('a solve through one process is in the very next answers of another, and the other keeps what it does not touch', async () => {
+    await importInto(server.store, HELD, { replace: true })
+    const store = await openStore(server.database, { create: false, serving: SERVING })
+    const { app, url } = await serveStore(store)
+    const other = {
+      ...server,
+      url,
+      get: (path: string) => fetch(url + path, { headers: { cookie: `api_key=${server.key}` } }),
+    }
+    const targets = everything(new Model(HELD))
+    for (let round = 0; round < 5; round++) {
+      await post([{ type: 'validation', id_auteur: 20 + round, id_challenge: 3, date: '2026-03-01T00:00:00Z' }])
+      await heard(engine)
+      const model = new Model(await exportFrom(server.store))
+      for (const target of targets) await expectAsModel(other as TestServer, model, target)
+    }
+    await app.close()
+    await store.close()
+  })
+})
+
+const SERVING = { log: { info: () => undefined, warn: () => undefined }, connections: 4, timeoutSeconds: 20 }
+
+/** A hundred authors, the first of whom have the most points. */
+const HELD: DumpLine[] = [
+  { type: 'rubrique', id_rubrique: 1, nom: 'r' },
+  ...Array.from({ length: 100 }, (_, i) => ({ type: 'auteur', id_auteur: i + 1, nom: `n${i}`, score: 10 * (100 - i) })),
+  ...[1, 2, 3].map((id) => ({ type: 'challenge', id_challenge: id, id_rubrique: 1, titre: `c${id}`, score: 10 * id })),
+  { type: 'validation', id_auteur: 1, id_challenge: 2, date: '2025-05-05T00:00:00Z' },
+]
+
+/** Each list, some pages of it, each detail, and the parts of the ranking. */
+function everything(model: Model): string[] {
+  const ids = (rows: Model['auteurs'], name: string) => rows.slice(0, 12).map((row) => row[name])
+  return [
+    ...[
+      '/classement?limite=7',
+      '/classement?debut_classement=7&limite=7',
+      '/classement?debut_classement=21',
+      '/rubriques',
+    ],
+    ...[
+      '/classement?debut_classement=500',
+      '/auteurs?limite=9',
+      '/auteurs?nom=n',
+      '/challenges',
+      '/environnements_virtuels',
+    ],
+    ...['/classement?autour_de=1&limite=5', '/classement?periode=2024', '/classement?periode=2024-02&limite=4'],
+    ...[
+      '/classement?periode=2026&limite=3',
+      '/classement?periode=2026-03',
+      '/challenges?lang=fr',
+      '/challenges?titre=a',
+    ],
+    ...model.rubriques.map(({ id_rubrique }) => `/classement?id_rubrique=${id_rubrique}&limite=6`),
+    ...ids(model.auteurs, 'id_auteur').map((id) => `/auteurs/${id}`),
+    ...ids(model.challenges, 'id_challenge').flatMap((id) => [
+      `/challenges/${id}`,
+      `/challenges/${id}/validations?limite=5`,
+      `/challenges/${id}/validations?debut_validations=5`,
+    ]),
+  ]
+}
+
+const lineIds = (type: string, name: string) =>
+  fc.constantFrom(...START.filter((line) => line.type === type).map((line) => line[name] as number), 424_242)
+const auteurId = lineIds('auteur', 'id_auteur')
+const challengeId = lineIds('challenge', 'id_challenge')
+const anyDate = fc.constantFrom('2024-01-05T00:00:00Z', '2024-02-29T23:59:59Z', '2026-03-01T00:00:00Z', null)
+const statut = fc.constantFrom('6forum', '5poubelle', '')
+const points = fc.option(fc.integer({ min: 0, max: 60 }), { nil: undefined })
+
+const anyLine: fc.Arbitrary<DumpLine> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      type: fc.constant('validation'),
+      id_auteur: auteurId,
+      id_challenge: challengeId,
+      date: anyDate,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      ...{ type: fc.constant('validation'), id_auteur: auteurId, id_challenge: challengeId },
+      supprime: fc.constant(true),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('auteur'),
+      id_auteur: auteurId,
+      nom: fc.constantFrom('n', 'É'),
+      statut,
+      score: points,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      ...{ type: fc.constant('challenge'), id_challenge: challengeId, id_rubrique: fc.constantFrom(1, 1, 2, 9) },
+      ...{
+        titre: fc.constantFrom('t', 'ar'),
+        score: fc.integer({ min: 0, max: 40 }),
+        auteurs: fc.array(auteurId, { maxLength: 2 }),
+      },
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ type: fc.constant('challenge'), id_challenge: challengeId, supprime: fc.constant(true) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('rubrique'),
+      id_rubrique: fc.constantFrom(1, 2, 9),
+      nom: fc.constantFrom('r', 's'),
+    }),
+  },
+) as fc.Arbitrary<DumpLine>
