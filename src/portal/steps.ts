@@ -291,8 +291,10 @@ async function moveValidations(db: Db, nb: 1 | -1): Promise<void> {
     'from lot_validations l join validations v on v.id_auteur = l.id_auteur and v.id_challenge = l.id_challenge'
   await db.exec(noteMoves(`${VALIDATION_ENTRIES} ${there}`, nb))
   await db.exec(
-    `update challenges set nb_validations = nb_validations + n.nb
-     from (select v.id_challenge, ${nb} * count(*) as nb ${there} group by v.id_challenge) as n
+    // PostgreSQL would walk all validations in the order of the groups.
+    `with mouvements as materialized (select v.id_challenge ${there})
+     update challenges set nb_validations = nb_validations + n.nb
+     from (select id_challenge, ${nb} * count(*) as nb from mouvements group by id_challenge) as n
      where n.id_challenge = challenges.id_challenge`,
   )
 }

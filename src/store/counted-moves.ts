@@ -32,7 +32,7 @@ export async function applyMoves(db: Db, sliceOf: SliceOf): Promise<void> {
   await db.run(insertRoots)
   for (const insert of insertTouched) await db.run(insert)
   await db.run(updateTouched)
-  await db.run(deleteEmpty)
+  for (const node of await db.all(selectEmpty, {})) await db.run(deleteNode, { ...node })
   for (const leaf of await db.all(selectOverfull, {})) await part(db, sliceOf, { ...leaf, niveau: 0 })
 }
 
@@ -112,14 +112,13 @@ const updateTouched = fixed(
 )
 
 /** An empty node goes with those below that begin where it does, save where one above begins there and is not empty. */
-const deleteEmpty = fixed(
-  `delete from noeuds where (arbre, niveau, cle, id) in (
-     select n.arbre, n.niveau, n.cle, n.id from (select distinct arbre, cle, id from lot_noeuds) as m
-     cross join (${ALL_LEVELS}) as l
-     join noeuds n on n.arbre = m.arbre and n.niveau = l.niveau and n.cle = m.cle and n.id = m.id
-     where n.nb = 0 and n.cle > ${FIRST_CLE} and not exists (
-       select 1 from noeuds p where p.arbre = n.arbre and p.niveau in (1, 2, 3) and p.niveau > n.niveau
-         and p.cle = n.cle and p.id = n.id and p.nb <> 0))`,
+const selectEmpty = fixed<Node>(
+  `select n.arbre, n.niveau, n.cle, n.id from (select distinct arbre, cle, id from lot_noeuds) as m
+   cross join (${ALL_LEVELS}) as l
+   join noeuds n on n.arbre = m.arbre and n.niveau = l.niveau and n.cle = m.cle and n.id = m.id
+   where n.nb = 0 and n.cle > ${FIRST_CLE} and not exists (
+     select 1 from noeuds p where p.arbre = n.arbre and p.niveau in (1, 2, 3) and p.niveau > n.niveau
+       and p.cle = n.cle and p.id = n.id and p.nb <> 0)`,
 )
 
 const selectOverfull = fixed<{ arbre: string; cle: number; id: number }>(

@@ -21,6 +21,13 @@ export const SILENT_WRITER_MILLISECONDS = 10_000
 /** Works that wait for a free connection; more are refused at once. */
 const MAX_WAITING = 1_000
 
+/**
+ * Live lines go through temporary tables of a few rows, which the server takes for full pages as it has no statistics of
+ * them; left to itself it reads whole tables to join them. Each of these joins has an index to go by.
+ */
+const BY_INDEX = `set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
+  set local jit = off;`
+
 /** The keys of the locks that writers take: "PLMS" in ASCII, and a number for each domain. */
 export const LOCK_SPACE = 0x504c4d53
 export const LOCKS: Readonly<Record<Domain, number>> = { comptes: 1, donnees: 2 }
@@ -88,7 +95,7 @@ export class Server {
     const { timeoutMilliseconds } = this.options
     const lockMilliseconds = Math.min(LOCK_MILLISECONDS, timeoutMilliseconds ?? LOCK_MILLISECONDS)
     const patience = timeoutMilliseconds === undefined ? undefined : timeoutMilliseconds + lockMilliseconds
-    const begin = `begin; set local lock_timeout = ${lockMilliseconds}; set local statement_timeout = 0;
+    const begin = `begin; ${domain === 'donnees' ? BY_INDEX : ''} set local lock_timeout = ${lockMilliseconds}; set local statement_timeout = 0;
       set local idle_in_transaction_session_timeout = ${SILENT_WRITER_MILLISECONDS};
       select pg_advisory_xact_lock(${LOCK_SPACE}, ${LOCKS[domain]})`
     return this.lend(patience, async (db) => {
