@@ -44,13 +44,17 @@ export async function findAuteurs(
 /** One author with what they wrote and solved. Throws `resource_not_found`. */
 export async function findAuteur(db: Db, idAuteur: number): Promise<AuteurRow> {
   const id = { id: idAuteur }
-  const auteur = await db.get(selectAuteur, id)
+  // Asked together: no question waits for an answer that it does not need.
+  const [auteur, challenges, validations] = await Promise.all([
+    db.get(selectAuteur, id),
+    db.all(selectWritten, id),
+    db.all(selectValidations, id),
+  ])
   if (!auteur) throw new Problem('resource_not_found', { detail: 'The portal has no author with this id.' })
-  const validations = auteur.nb_validations > 0 ? await db.all(selectValidations, id) : []
   return {
     ...auteur,
     position: await placeOf(db, auteur.score),
-    challenges: await db.all(selectWritten, id),
+    challenges,
     validations: validations.map((row) => (row.date === UNKNOWN_DATE ? { ...row, date: null } : row)),
   }
 }

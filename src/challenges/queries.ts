@@ -3,7 +3,7 @@ import { DEFAULT_PAGE_ROWS, type Page } from '../contract.js'
 import { Problem } from '../errors.js'
 import { seek } from '../store/counted.js'
 import { listIds, padded } from '../store/list.js'
-import { type Builder, statement } from '../store/query.js'
+import { type Builder, forRows, hidden, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import { UNKNOWN_DATE } from '../store/tables.js'
 import type { ChallengeItemRow, ChallengeRow, ValidationRow } from './contract.js'
@@ -82,8 +82,8 @@ async function validationsFrom(db: Db, idChallenge: number, debut: number, limit
   const start = await seek(db, `validations/${idChallenge}`, debut)
   if (!start) return []
   const { cle, id, reste } = start
-  const rows = await db.all(selectValidations, { id_challenge: idChallenge, cle, id, reste, limite })
-  return rows.map((row) => (row.date === UNKNOWN_DATE ? { ...row, date: null } : row))
+  const rows = await db.all(selectValidations(reste + limite), { id_challenge: idChallenge, cle, id })
+  return rows.slice(reste, reste + limite).map((row) => (row.date === UNKNOWN_DATE ? { ...row, date: null } : row))
 }
 
 function writtenByAny(auteurs: number[]) {
@@ -127,17 +127,17 @@ const selectCount = statement<{ id: number }>()((q, p) =>
   q.selectFrom('challenges').select('nb_validations').where('id_challenge', '=', p.id),
 )
 
-const selectValidations = statement<{ id_challenge: number; cle: number; id: number; reste: number; limite: number }>()(
-  (q, p) =>
+const selectValidations = forRows((rows) =>
+  statement<{ id_challenge: number; cle: number; id: number }>()((q, p) =>
     q
       .selectFrom('validations')
       .innerJoin('auteurs', 'auteurs.id_auteur', 'validations.id_auteur')
       .select(['validations.id_auteur', 'nom'])
       .select(({ ref }) => ref('date').$castTo<number | null>().as('date'))
       .where('id_challenge', '=', p.id_challenge)
-      .where(sql<boolean>`(date, validations.id_auteur) >= (${p.cle}, ${p.id})`)
+      .where(sql<boolean>`(date, validations.id_auteur) >= (${hidden(q, p.cle)}, ${hidden(q, p.id)})`)
       .orderBy('date')
       .orderBy('validations.id_auteur')
-      .limit(p.limite)
-      .offset(p.reste),
+      .limit(rows),
+  ),
 )

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { DEFAULT_PAGE_ROWS, type Page } from '../contract.js'
 import { Problem } from '../errors.js'
-import { countAll, leafOf, seek } from '../store/counted.js'
-import { statement } from '../store/query.js'
+import { forRows, hidden, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { Periode, RankedRow } from './contract.js'
+import { findRanked, type Ranking, rowOf } from './rank.js'
 
 /** What a part of the ranking is about: one category, or one year or month. */
 export type Part = { id_rubrique: number } | { periode: Periode }
@@ -22,16 +22,7 @@ export async function findPart(
   limite = DEFAULT_PAGE_ROWS,
 ): Promise<Page<RankedRow>> {
   await checkRubrique(db, part)
-  const classement = numberOf(part)
-  const total = await countAll(db, orderOf(classement))
-  const start = await seek(db, orderOf(classement), debut)
-  const rows = start ? await db.all(selectRanked, { classement, ...start, limite }) : []
-  let place = rows[0] ? (await rowIn(db, classement, 0 - rows[0].score, 0)) + 1 : 0
-  const ranked = rows.map((row, i) => {
-    if (row.score !== rows[i - 1]?.score && i > 0) place = debut + i + 1
-    return { ...row, place }
-  })
-  return { rows: ranked, debut, limite, total, more: debut + limite < total }
+  return findRanked(db, rankingOf(numberOf(part)), debut, limite)
 }
 
 /** The zero-based row that a page around an author starts at. Throws `resource_not_found` for one who is not in it. */
@@ -50,7 +41,7 @@ export async function findPartAround(
   if (counted.length === 0)
     throw new Problem('resource_not_found', { detail: 'This ranking has no author with this id.' })
   const points = counted.reduce((sum, { score }) => sum + score, 0)
-  return Math.max(0, (await rowIn(db, classement, 0 - points, idAuteur)) - Math.floor(limite / 2))
+  return Math.max(0, (await rowOf(db, points, idAuteur, rankingOf(classement))) - Math.floor(limite / 2))
 }
 
 /** The counted order of a part. */
@@ -63,11 +54,12 @@ async function checkRubrique(db: Db, part: Part): Promise<void> {
   throw new Problem('resource_not_found', { detail: 'The portal has no category with this id.' })
 }
 
-/** How many entries of a part come before a key. */
-async function rowIn(db: Db, classement: number, cle: number, id: number): Promise<number> {
-  const leaf = await leafOf(db, orderOf(classement), cle, id)
-  const row = await db.get(countInLeaf, { classement, fromCle: leaf.cle, fromId: leaf.id, cle, id })
-  return leaf.avant + Number(row?.nb)
+function rankingOf(classement: number): Ranking {
+  return {
+    arbre: orderOf(classement),
+    read: (db, { cle, id }, rows) => db.all(selectRanked(rows), { classement, cle, id }),
+    countBetween: (db, { cle, id }, to) => db.get(countBetween, { classement, cle, id, cleFin: to.cle, idFin: to.id }),
+  }
 }
 
 const selectRubrique = statement<{ id: number }>()((q, p) =>
@@ -85,26 +77,26 @@ const selectSolved = statement<{ id: number }>()((q, p) =>
     .where('cle_classement', 'is not', null),
 )
 
-const selectRanked = statement<{ classement: number; cle: number; id: number; reste: number; limite: number }>()(
-  (q, p) =>
+const selectRanked = forRows((rows) =>
+  statement<{ classement: number; cle: number; id: number }>()((q, p) =>
     q
       .selectFrom('classements')
       .innerJoin('auteurs', 'auteurs.id_auteur', 'classements.id_auteur')
       .select(['classements.id_auteur', 'nom', sql<number>`-cle`.as('score')])
       .where('classement', '=', p.classement)
-      .where(sql<boolean>`(cle, classements.id_auteur) >= (${p.cle}, ${p.id})`)
+      .where(sql<boolean>`(cle, classements.id_auteur) >= (${hidden(q, p.cle)}, ${hidden(q, p.id)})`)
       .orderBy('cle')
       .orderBy('classements.id_auteur')
-      .limit(p.limite)
-      .offset(p.reste),
+      .limit(rows),
+  ),
 )
 
-const countInLeaf = statement<{ classement: number; fromCle: number; fromId: number; cle: number; id: number }>()(
+const countBetween = statement<{ classement: number; cle: number; id: number; cleFin: number; idFin: number }>()(
   (q, p) =>
     q
       .selectFrom('classements')
       .select(({ fn }) => fn.countAll<number>().as('nb'))
       .where('classement', '=', p.classement)
-      .where(sql<boolean>`(cle, id_auteur) >= (${p.fromCle}, ${p.fromId})`)
-      .where(sql<boolean>`(cle, id_auteur) < (${p.cle}, ${p.id})`),
+      .where(sql<boolean>`(cle, id_auteur) >= (${p.cle}, ${p.id})`)
+      .where(sql<boolean>`(cle, id_auteur) < (${p.cleFin}, ${p.idFin})`),
 )

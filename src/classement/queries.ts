@@ -1,20 +1,19 @@
 import { sql } from 'kysely'
 import { DEFAULT_PAGE_ROWS, type Page } from '../contract.js'
 import { Problem } from '../errors.js'
-import { countAll, seek } from '../store/counted.js'
-import { statement } from '../store/query.js'
+import { forRows, hidden, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { RankedRow } from './contract.js'
-import { CLASSEMENT, placesOf, rowOf } from './rank.js'
+import { findRanked, type Ranking, rowOf, wholeOrder } from './rank.js'
+
+const whole: Ranking = {
+  ...wholeOrder,
+  read: (db, { cle, id }, rows) => db.all(selectRanked(rows), { cle, id }),
+}
 
 /** One page of the ranking, from a zero-based row on. */
-export async function findClassement(db: Db, debut: number, limite = DEFAULT_PAGE_ROWS): Promise<Page<RankedRow>> {
-  const total = await countAll(db, CLASSEMENT)
-  const start = await seek(db, CLASSEMENT, debut)
-  const rows = start ? await db.all(selectRanked, { ...start, limite }) : []
-  const places = await placesOf(db, rows, debut)
-  const ranked = rows.map(({ id_auteur, nom, score }, i) => ({ id_auteur, nom, score, place: places[i] as number }))
-  return { rows: ranked, debut, limite, total, more: debut + limite < total }
+export function findClassement(db: Db, debut: number, limite = DEFAULT_PAGE_ROWS): Promise<Page<RankedRow>> {
+  return findRanked(db, whole, debut, limite)
 }
 
 /** The zero-based row that a page around an author starts at. Throws `resource_not_found` for one who holds no place. */
@@ -24,15 +23,16 @@ export async function findRowAround(db: Db, idAuteur: number, limite = DEFAULT_P
   return Math.max(0, (await rowOf(db, auteur.score, idAuteur)) - Math.floor(limite / 2))
 }
 
-const selectRanked = statement<{ cle: number; id: number; reste: number; limite: number }>()((q, p) =>
-  q
-    .selectFrom('auteurs')
-    .select(['id_auteur', 'nom', sql<number>`-cle_classement`.as('score')])
-    .where(sql<boolean>`(cle_classement, id_auteur) >= (${p.cle}, ${p.id})`)
-    .orderBy('cle_classement')
-    .orderBy('id_auteur')
-    .limit(p.limite)
-    .offset(p.reste),
+const selectRanked = forRows((rows) =>
+  statement<{ cle: number; id: number }>()((q, p) =>
+    q
+      .selectFrom('auteurs')
+      .select(['id_auteur', 'nom', sql<number>`-cle_classement`.as('score')])
+      .where(sql<boolean>`(cle_classement, id_auteur) >= (${hidden(q, p.cle)}, ${hidden(q, p.id)})`)
+      .orderBy('cle_classement')
+      .orderBy('id_auteur')
+      .limit(rows),
+  ),
 )
 
 const selectRankedAuteur = statement<{ id: number }>()((q, p) =>

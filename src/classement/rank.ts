@@ -1,44 +1,75 @@
 import { sql } from 'kysely'
-import { leafOf } from '../store/counted.js'
+import type { Page } from '../contract.js'
+import { countAll, type Key, leafOf, seek } from '../store/counted.js'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
+import type { RankedRow } from './contract.js'
+
+/** The order that the whole ranking is kept in: score descending, then id ascending. */
+export const CLASSEMENT = 'classement'
+
+/** A ranking: the counted order that it is kept in, whose keys are the score negated and the id. */
+export interface Order {
+  arbre: string
+  /** How many entries lie from a key on, before another. */
+  countBetween(db: Db, from: Key, to: Key): Promise<{ nb: number } | undefined>
+}
+
+/** A ranking whose entries can be read: so many of them at least from a key on, in order. */
+export interface Ranking extends Order {
+  read(db: Db, from: Key, rows: number): Promise<Omit<RankedRow, 'place'>[]>
+}
+
+export const wholeOrder: Order = {
+  arbre: CLASSEMENT,
+  countBetween: (db, { cle, id }, to) => db.get(countBetween, { cle, id, cleFin: to.cle, idFin: to.id }),
+}
 
 /**
  * The one definition of a tie: a place is 1 + the number of ranked authors with a strictly higher score. Equal scores
  * share it and the next places are skipped. Every place that anyone is shown comes from here.
  */
-export async function placeOf(db: Db, score: number): Promise<number> {
-  return (await rowOf(db, score, 0)) + 1
+export async function placeOf(db: Db, score: number, order = wholeOrder): Promise<number> {
+  return (await rowOf(db, score, 0, order)) + 1
 }
-
-/** The order that the ranking is kept in: score descending, then id ascending. */
-export const CLASSEMENT = 'classement'
 
 /** How many ranked authors come before a score and an id: the zero-based row of the author who has them. */
-export async function rowOf(db: Db, score: number, idAuteur: number): Promise<number> {
-  const cle = -score
-  const leaf = await leafOf(db, CLASSEMENT, cle, idAuteur)
-  const row = await db.get(countInLeaf, { fromCle: leaf.cle, fromId: leaf.id, cle, id: idAuteur })
-  return leaf.avant + Number(row?.nb)
+export async function rowOf(db: Db, score: number, id: number, order = wholeOrder): Promise<number> {
+  const key = { cle: 0 - score, id }
+  const leaf = await leafOf(db, order.arbre, key.cle, id)
+  return leaf.avant + Number((await order.countBetween(db, leaf, key))?.nb)
 }
 
-/** The places of rows of the ranking, in its order from a zero-based row on; only the first needs to be asked for. */
-export async function placesOf(db: Db, rows: readonly { score: number }[], debut: number): Promise<number[]> {
-  const [first] = rows
-  if (!first) return []
-  let place = await placeOf(db, first.score)
-  let { score } = first
-  return rows.map((row, index) => {
-    if (row.score !== score) place = debut + index + 1
-    score = row.score
-    return place
-  })
+/** One page of a ranking, from a zero-based row on. */
+export async function findRanked(db: Db, ranking: Ranking, debut: number, limite: number): Promise<Page<RankedRow>> {
+  const total = await countAll(db, ranking.arbre)
+  const start = await seek(db, ranking.arbre, debut)
+  const rows = start ? await readRanked(db, ranking, start, debut - start.reste, debut + limite) : []
+  return { rows: rows.slice(start?.reste), debut, limite, total, more: debut + limite < total }
 }
 
-const countInLeaf = statement<{ fromCle: number; fromId: number; cle: number; id: number }>()((q, p) =>
+/**
+ * Rows with their places, from the row where a leaf begins. A tie that begins inside the leaf is seen in its rows, and one
+ * that comes from before is that of the leaf's key: so the rows and the place are asked for together.
+ */
+async function readRanked(db: Db, ranking: Ranking, leaf: Key, from: number, to: number): Promise<RankedRow[]> {
+  let score = 0 - leaf.cle
+  const [placeOfLeaf, entries] = await Promise.all([placeOf(db, score, ranking), ranking.read(db, leaf, to - from)])
+  let place = placeOfLeaf
+  const rows: RankedRow[] = []
+  for (const { id_auteur, nom, score: own } of entries) {
+    if (rows.length === to - from) break
+    if (own !== score) place = from + rows.length + 1
+    score = own
+    rows.push({ id_auteur, nom, score, place })
+  }
+  return rows
+}
+
+const countBetween = statement<{ cle: number; id: number; cleFin: number; idFin: number }>()((q, p) =>
   q
     .selectFrom('auteurs')
     .select(({ fn }) => fn.countAll<number>().as('nb'))
-    .where(sql<boolean>`(cle_classement, id_auteur) >= (${p.fromCle}, ${p.fromId})`)
-    .where(sql<boolean>`(cle_classement, id_auteur) < (${p.cle}, ${p.id})`),
+    .where(sql<boolean>`(cle_classement, id_auteur) >= (${p.cle}, ${p.id})`)
+    .where(sql<boolean>`(cle_classement, id_auteur) < (${p.cleFin}, ${p.idFin})`),
 )

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines, makeStore } from '../../test/harness.js'
 import { countAll, rebuild, seek, verifyOrder } from './counted.js'
 import { applyMoves, forgetMoves, makeMoves, type SliceOf } from './counted-moves.js'
+import { EVERYTHING } from './journal.js'
 import { runInOrder } from './query.js'
 import type { Db, Store } from './store.js'
 
@@ -90,7 +91,7 @@ describe.each(engines)('on %s, a counted order that is kept', (engine) => {
 })
 
 async function empty(): Promise<void> {
-  await store.write({}, async (db) => {
+  await store.write({ donnees: EVERYTHING }, async (db) => {
     await db.exec('delete from essai')
     await rebuild(db, 'essai', 'select null as arbre, 0 as cle, 0 as id where false')
   })
@@ -99,7 +100,7 @@ async function empty(): Promise<void> {
 async function apply(some: Store, model: Map<string, Entry>, { added, removed }: Batch): Promise<void> {
   const gone = unique(removed).filter((entry) => model.has(String(entry)))
   const come = unique(added).filter((entry) => !model.has(String(entry)))
-  await some.write({}, async (db) => {
+  await some.write({ donnees: EVERYTHING }, async (db) => {
     await runInOrder(db, makeMoves)
     for (const [cle, id] of gone) await db.exec('delete from essai where cle = ? and id = ?', cle, id)
     await db.load('essai', ['cle', 'id'], come)

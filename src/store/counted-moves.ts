@@ -1,4 +1,4 @@
-import { FAN, FIRST_CLE, TOP_LEVEL } from './counted.js'
+import { FAN, FIRST_CLE, type Key, TOP_LEVEL } from './counted.js'
 import { fixed, runInOrder, statement } from './query.js'
 import type { Db } from './store.js'
 
@@ -9,11 +9,6 @@ export interface Slice {
   values: readonly unknown[]
 }
 export type SliceOf = (arbre: string, from: Key, to: Key) => Slice
-
-export interface Key {
-  cle: number
-  id: number
-}
 
 /** A node may hold so many entries or nodes until it is parted. */
 const MAX_MEMBERS = 2 * FAN

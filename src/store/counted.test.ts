@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines, makeStore } from '../../test/harness.js'
 import { countAll, leafOf, rebuild, seek, verifyOrder } from './counted.js'
+import { EVERYTHING } from './journal.js'
 import type { Db, Store } from './store.js'
 
 type Entry = [cle: number, id: number]
@@ -63,6 +64,33 @@ describe.each(engines)('on %s,', (engine) => {
         )
       },
     )
+
+    test('is read as it is in each snapshot, whatever snapshots before it have read', async () => {
+      const build = (size: number) =>
+        store.write({ donnees: EVERYTHING }, async (db) => {
+          await db.exec('delete from essai')
+          const entries = Array.from({ length: size }, (_, i): Entry => [i, i + 1])
+          await db.load('essai', ['cle', 'id'], entries)
+          await rebuild(db, 'essai', ENTRIES)
+        })
+      const countOf = (db: Db) => countAll(db, 'essai')
+      await build(40)
+      await store.read(async (before) => {
+        expect(await countOf(before)).toBe(40)
+        await build(2_000)
+        expect(await store.read(countOf)).toBe(2_000)
+        expect(await countOf(before)).toBe(40)
+        expect(await seek(before, 'essai', 100)).toBeUndefined()
+      })
+      expect(await store.read((db) => seek(db, 'essai', 1_999))).toMatchObject({ reste: 15 })
+      const inside = store.write({ donnees: EVERYTHING }, async (db) => {
+        await rebuild(db, 'essai', 'select null as arbre, 0 as cle, 0 as id where false')
+        expect(await countOf(db)).toBe(0)
+        throw new Error('taken back')
+      })
+      await expect(inside).rejects.toThrow('taken back')
+      expect(await store.read(countOf)).toBe(2_000)
+    })
 
     test('replaces what was built before, and leaves orders of other names alone', async () => {
       await withOrder([[1, 1]], async (db) => {

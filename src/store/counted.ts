@@ -1,4 +1,5 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
+import type { Node } from './nodes.js'
 import { statement } from './query.js'
 import type { Db } from './store.js'
 
@@ -11,10 +12,13 @@ import type { Db } from './store.js'
  * The keys of an order are pairs (cle, id), ascending and unique. Orders have a name, `arbre`:
  * `classement` (the score negated, id), `auteurs` and `challenges` (0, id), `validations/N` (date, author's id).
  */
-export interface Position {
-  /** The key that a leaf begins at. */
+export interface Key {
   cle: number
   id: number
+}
+
+/** The key that a leaf begins at. */
+export interface Position extends Key {
   /** Entries to pass from that key on. */
   reste: number
 }
@@ -25,45 +29,74 @@ export const TOP_LEVEL = 3
 
 /** Every level begins here, before any key that an entry can have. */
 export const FIRST_CLE = -Number.MAX_SAFE_INTEGER
+const ROOT: Key = { cle: FIRST_CLE, id: 0 }
+
+/** No node begins here or after. */
+const END: Key = { cle: Number.MAX_SAFE_INTEGER, id: Number.MAX_SAFE_INTEGER }
 
 /** How many entries the order holds. */
 export async function countAll(db: Db, arbre: string): Promise<number> {
-  const row = await db.get(selectCount, { arbre })
-  return Number(row?.nb ?? 0)
+  const top = await family(db, arbre, TOP_LEVEL, ROOT, END)
+  return top.reduce((sum, { nb }) => sum + nb, 0)
 }
 
 /** Where the entry at a zero-based row lies; undefined past the end. */
 export async function seek(db: Db, arbre: string, row: number): Promise<Position | undefined> {
-  let position: Position | undefined = { cle: FIRST_CLE, id: 0, reste: row }
-  for (let niveau = TOP_LEVEL; position && niveau >= 0; niveau--) position = await descend(db, arbre, niveau, position)
-  return position
-}
-
-/** The node of a level that holds the row `reste`, counted from the node at a key. It is nearly always among `FAN`. */
-async function descend(db: Db, arbre: string, niveau: number, from: Position): Promise<Position | undefined> {
-  let { cle, id, reste } = from
-  for (;;) {
-    const nodes = await db.all(selectNodes, { arbre, niveau, cle, id })
-    for (const node of nodes) {
-      if (reste < node.nb) return { cle: node.cle, id: node.id, reste }
-      reste -= node.nb
-    }
-    const last = nodes[FAN - 1]
-    if (!last) return undefined
-    cle = last.cle
-    id = last.id + 1
-  }
+  let reste = row
+  const leaf = await descend(db, arbre, (nodes) => {
+    let i = 0
+    while (i < nodes.length && reste >= nbOf(nodes, i)) reste -= nbOf(nodes, i++)
+    return i
+  })
+  return leaf && { cle: leaf.cle, id: leaf.id, reste }
 }
 
 /** How many entries lie before the leaf that a key belongs to, and where that leaf begins. */
-export async function leafOf(
-  db: Db,
-  arbre: string,
-  cle: number,
-  id: number,
-): Promise<{ avant: number; cle: number; id: number }> {
-  const leaf = await db.get(selectLeaf, { arbre, cle, id })
-  return leaf ? { avant: Number(leaf.avant), cle: leaf.cle, id: leaf.id } : { avant: 0, cle: FIRST_CLE, id: 0 }
+export async function leafOf(db: Db, arbre: string, cle: number, id: number): Promise<Key & { avant: number }> {
+  let avant = 0
+  const leaf = await descend(db, arbre, (nodes) => {
+    let i = 0
+    while (i + 1 < nodes.length && !isBefore(cle, id, nodes[i + 1] as Node)) avant += nbOf(nodes, i++)
+    return i
+  })
+  const { cle: leafCle, id: leafId } = leaf ?? ROOT
+  return { avant, cle: leafCle, id: leafId }
+}
+
+/** Goes down from the top to a leaf: on each level into the node that `choose` takes; undefined where there is none. */
+async function descend(db: Db, arbre: string, choose: (nodes: readonly Node[]) => number): Promise<Key | undefined> {
+  let node = ROOT
+  let end = END
+  for (let niveau = TOP_LEVEL; niveau >= 0; niveau--) {
+    const found = family(db, arbre, niveau, node, end)
+    const nodes = found instanceof Promise ? await found : found
+    const chosen = choose(nodes)
+    if (chosen >= nodes.length) return undefined
+    node = nodes[chosen] as Node
+    end = nodes[chosen + 1] ?? end
+  }
+  return node
+}
+
+/** The nodes of a level between two keys, at once where a snapshot of this version has read them before. */
+function family(db: Db, arbre: string, niveau: number, from: Key, to: Key): readonly Node[] | Promise<readonly Node[]> {
+  const parent = `${arbre} ${niveau} ${from.cle} ${from.id}`
+  const asked = { arbre, niveau, cle: from.cle, id: from.id, cleFin: to.cle, idFin: to.id }
+  return db.nodes?.get(parent) ?? readFamily(db, parent, asked)
+}
+
+async function readFamily(db: Db, parent: string, asked: Asked): Promise<readonly Node[]> {
+  const nodes = await db.all(selectNodes, asked)
+  db.nodes?.set(parent, nodes)
+  return nodes
+}
+
+function nbOf(nodes: readonly Node[], index: number): number {
+  return (nodes[index] as Node).nb
+}
+
+function isBefore(cle: number, id: number, node: Key): boolean {
+  return cle < node.cle || (cle === node.cle && id < node.id)
 }
 
 /** Builds orders anew from their entries, a select of (arbre, cle, id), after removing those whose name is like `pattern`. */
@@ -128,52 +161,16 @@ function levelFrom(niveau: number, entries: string): string {
     where rang % ${FAN} = 0`
 }
 
-const selectCount = statement<{ arbre: string }>()((q, p) =>
-  q
-    .selectFrom('noeuds')
-    .select(({ fn }) => fn.sum<number | null>('nb').as('nb'))
-    .where('arbre', '=', p.arbre)
-    .where('niveau', '=', TOP_LEVEL),
-)
+type Asked = { arbre: string; niveau: number; cle: number; id: number; cleFin: number; idFin: number }
 
-const selectNodes = statement<{ arbre: string; niveau: number; cle: number; id: number }>()((q, p) =>
+const selectNodes = statement<Asked>()((q, p) =>
   q
     .selectFrom('noeuds')
     .select(['cle', 'id', 'nb'])
     .where('arbre', '=', p.arbre)
     .where('niveau', '=', p.niveau)
     .where(sql<boolean>`(cle, id) >= (${p.cle}, ${p.id})`)
+    .where(sql<boolean>`(cle, id) < (${p.cleFin}, ${p.idFin})`)
     .orderBy('cle')
-    .orderBy('id')
-    .limit(FAN),
+    .orderBy('id'),
 )
-
-const selectLeaf = statement<{ arbre: string; cle: number; id: number }>()((q, p) =>
-  q
-    .selectFrom([
-      floorNode(3, p).as('f3'),
-      floorNode(2, p).as('f2'),
-      floorNode(1, p).as('f1'),
-      floorNode(0, p).as('f0'),
-    ])
-    .select(['f0.cle as cle', 'f0.id as id'])
-    .select(
-      sql<number>`${sumBetween(3, p, undefined, 'f3')} + ${sumBetween(2, p, 'f3', 'f2')}
-        + ${sumBetween(1, p, 'f2', 'f1')} + ${sumBetween(0, p, 'f1', 'f0')}`.as('avant'),
-    ),
-)
-
-type Key = { arbre: string; cle: number; id: number }
-
-/** The last node of a level that begins at or before a key. */
-function floorNode(niveau: number, p: Key) {
-  return sql<{ cle: number; id: number }>`(select cle, id from noeuds where arbre = ${p.arbre}
-    and niveau = ${sql.lit(niveau)} and (cle, id) <= (${p.cle}, ${p.id}) order by cle desc, id desc limit 1)`
-}
-
-/** The entries under the nodes of a level from one node's key (or the beginning) to another's. */
-function sumBetween(niveau: number, p: Key, from: string | undefined, to: string): RawBuilder<number> {
-  const lower = from ? sql`and (cle, id) >= (${sql.ref(`${from}.cle`)}, ${sql.ref(`${from}.id`)})` : sql``
-  return sql<number>`(select coalesce(sum(nb), 0) from noeuds where arbre = ${p.arbre} and niveau = ${sql.lit(niveau)}
-    ${lower} and (cle, id) < (${sql.ref(`${to}.cle`)}, ${sql.ref(`${to}.id`)}))`
-}

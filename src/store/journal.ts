@@ -6,7 +6,7 @@ import type { Db, JournalEntry } from './store.js'
 export const EVERYTHING: readonly JournalEntry[] = [{ type: 'portail' }]
 
 /** The journal holds so many lines; the oldest go first. */
-export const MAX_JOURNAL_LINES = 100_000
+const MAX_JOURNAL_LINES = 100_000
 
 /** Writes lines under the cursors that follow `last`. Returns the newest cursor. */
 export async function appendJournal(db: Db, entries: readonly JournalEntry[], last: number): Promise<number> {

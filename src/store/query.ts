@@ -7,6 +7,7 @@ import {
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  type RawBuilder,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -38,6 +39,29 @@ export interface CompiledStatement {
  */
 export function statement<P extends Parameters = Record<never, never>>() {
   return <R>(build: (q: Builder, p: P) => Compilable<R>): Statement<P, R> => ({ build, compiled: {} })
+}
+
+/**
+ * Makes the statement that reads a page from a key on: so many rows at least, and up to `ROWS_STEP` - 1 more. PostgreSQL
+ * plans a statement anew each time where it hopes for a better plan by looking at the values, which takes longer than to
+ * read a page. So the number of rows is part of the text, and keys are `hidden`: the first plan is as good as any.
+ */
+export function forRows<S>(make: (rows: RawBuilder<number>) => S): (rows: number) => S {
+  const made = new Map<number, S>()
+  return (wanted) => {
+    const rows = Math.ceil(wanted / ROWS_STEP) * ROWS_STEP
+    const known = made.get(rows) ?? make(sql.lit(rows))
+    made.set(rows, known)
+    return known
+  }
+}
+
+/** Pages of all sizes take some twenty statements so. */
+const ROWS_STEP = 32
+
+/** An integer that PostgreSQL's planner does not look at. SQLite never does, and would not find the index behind it. */
+export function hidden(q: Builder, value: number): RawBuilder<number> {
+  return q === builders.postgres ? sql<number>`(select cast(${value} as bigint))` : sql<number>`${value}`
 }
 
 /** Declares a query of written SQL that takes no value, in words that both engines know. */

@@ -1,4 +1,5 @@
 import type { Compilable, RawBuilder } from 'kysely'
+import type { HeldNodes } from './nodes.js'
 import type { Builder, Engine, Parameters, Statement } from './query.js'
 
 /** What a reader may still hold: it is right as long as the version of its kind is. */
@@ -12,6 +13,8 @@ export interface Db {
   readonly engine: Engine
   readonly q: Builder
   readonly search: Search
+  /** The nodes of counted orders that snapshots of the same version have read; undefined in a transaction, which may change them. */
+  readonly nodes: HeldNodes | undefined
   /** Every row, in the order of the query. */
   all<R>(query: Compilable<R>): Promise<R[]>
   all<P extends Parameters, R>(query: Statement<P, R>, given: P): Promise<R[]>

@@ -2,15 +2,18 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Compilable } from 'kysely'
 import type { QueryConfig, QueryResult } from 'pg'
+import type { HeldNodes } from '../nodes.js'
 import { bind, builders, compiledOf, type Parameters, type Statement } from '../query.js'
 import { type Db, type Search, StoreError } from '../store.js'
 import type { Address } from './address.js'
-import { type Client, copyFrom, type PoolClient, toStoreError } from './driver.js'
+import { type Client, copyFrom, type PoolClient, sendTogether, toStoreError } from './driver.js'
 
 /** One PostgreSQL connection, lent for one piece of work that ends before its deadline. */
 export class Connection implements Db {
   readonly engine = 'postgres'
   readonly q = builders.postgres
+  /** Set for each snapshot. */
+  nodes: HeldNodes | undefined
   /** Whether the server cannot be reached through it any more. */
   isBroken = false
 
@@ -66,6 +69,7 @@ export class Connection implements Db {
     const left = this.deadline - Date.now()
     try {
       if (left <= 0) throw outOfTime(this.address)
+      sendTogether(this.client)
       const bounded = Number.isFinite(left) ? { ...config, query_timeout: left } : config
       return await this.client.query(bounded)
     } catch (error) {

@@ -1,4 +1,5 @@
 /** The only file that names the PostgreSQL driver. */
+import type { Writable } from 'node:stream'
 import pg, { type Client, type ClientConfig, type PoolClient } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { StoreError, type StoreFault } from '../store.js'
@@ -35,6 +36,14 @@ export async function connect(address: Address, options: ConnectOptions = {}): P
     await client.end().catch(() => undefined)
     throw toConnectError(address, error)
   }
+}
+
+/** What a client asks in one turn goes out in one write, which is most of what a short question costs here. */
+export function sendTogether(client: Client | PoolClient): void {
+  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
+  if (stream.writableCorked > 0) return
+  stream.cork()
+  process.nextTick(() => stream.uncork())
 }
 
 /** Lends a connection of its own to one piece of work. Throws `StoreError` where the server is what fails. */

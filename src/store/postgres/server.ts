@@ -1,5 +1,5 @@
-import type { QueryResult } from 'pg'
 import { appendJournal } from '../journal.js'
+import { NodesByVersion } from '../nodes.js'
 import { type Change, type Db, type Domain, type Search, StoreError, type Versions } from '../store.js'
 import type { Address } from './address.js'
 import { Connection } from './connection.js'
@@ -37,6 +37,9 @@ export const SCHEMA_LOCK = 3
 export const SELECT_VERSIONS =
   'select version_donnees as donnees, version_comptes as comptes, identite, pg_is_in_recovery() as "isReplica" from etat'
 
+const BEGIN_READ = { text: 'begin isolation level repeatable read' }
+const NAMED_VERSIONS = { name: 'versions', text: SELECT_VERSIONS }
+
 /** What a server says of itself with each snapshot. */
 export interface Snapshot extends Versions {
   /** Of the portal: all replicas of a primary have the same, and no other database. */
@@ -47,6 +50,7 @@ export interface Snapshot extends Versions {
 /** One PostgreSQL server, through a pool of connections; every work ends in time, whatever the server does. */
 export class Server {
   private pool: ReturnType<typeof makePool>
+  private readonly nodes = new NodesByVersion()
   private isClosed = false
 
   constructor(
@@ -76,9 +80,11 @@ export class Server {
   read<T>(work: (db: Db, found: Snapshot) => Promise<T>): Promise<T> {
     return this.lend(this.options.timeoutMilliseconds, async (db) => {
       try {
-        const results = await db.query({ text: `begin isolation level repeatable read; ${SELECT_VERSIONS}` })
-        const [, { rows }] = results as unknown as [QueryResult, QueryResult<Snapshot>]
-        return await work(db, rows[0] as Snapshot)
+        // Both go out at once, and the second is planned once.
+        const [, { rows }] = await Promise.all([db.query(BEGIN_READ), db.query(NAMED_VERSIONS)])
+        const [found] = rows as Snapshot[]
+        if (found) db.nodes = this.nodes.of(found.donnees)
+        return await work(db, found as Snapshot)
       } finally {
         db.query({ text: 'rollback' }).catch(() => undefined)
       }

@@ -10,8 +10,9 @@ const MAX_PREPARED = 300
  */
 export class Connection extends SqliteDb {
   private readonly driver: Driver
-  private readonly prepared = new Map<string, DriverStatement>()
-  private readonly rowReaders = new Map<string, RowReader>()
+  /** As they are, and made to answer with one JSON text. */
+  private readonly prepared = new Map<string, Prepared>()
+  private readonly preparedAsJson = new Map<string, Prepared>()
 
   constructor(
     readonly path: string,
@@ -23,7 +24,7 @@ export class Connection extends SqliteDb {
 
   async load(table: string, columns: readonly string[], rows: readonly unknown[][]): Promise<void> {
     const sql = `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
-    const statement = this.prepare(sql)
+    const { statement } = this.prepare(sql)
     translate(this.path, () => {
       for (const row of rows) statement.run(...(row as never[]))
     })
@@ -34,23 +35,27 @@ export class Connection extends SqliteDb {
    * each value and takes nearly three times as long (50 rows of 3 columns: 64 µs as rows, 24 µs so).
    */
   rows(sql: string, ...values: unknown[]): unknown[] {
-    const reader = this.rowReader(sql)
-    const text = translate(this.path, () => reader.statement.get(...(values as never[]))) as unknown as [string]
-    return reader.toObjects(JSON.parse(text[0]))
+    const { statement, toObject } = this.prepareAsJson(sql)
+    const text = translate(this.path, () => statement.get(...(values as never[]))) as unknown as [string]
+    return (JSON.parse(text[0]) as unknown[][]).map(toObject)
   }
 
   row(sql: string, ...values: unknown[]): Record<string, unknown> | undefined {
-    return translate(this.path, () => this.prepare(sql).get(...(values as never[]))) as never
+    const { statement, toObject } = this.prepare(sql)
+    const row = translate(this.path, () => statement.get(...(values as never[]))) as unknown as unknown[] | undefined
+    return row && toObject(row)
   }
 
   /** One value of one row, for pragmas and counts. */
   value(sql: string, ...values: unknown[]): unknown {
-    const row = this.row(sql, ...values)
-    return row && Object.values(row)[0]
+    const { statement } = this.prepare(sql)
+    const row = translate(this.path, () => statement.get(...(values as never[]))) as unknown as unknown[] | undefined
+    return row?.[0]
   }
 
   change(sql: string, ...values: unknown[]): number {
-    return translate(this.path, () => Number(this.prepare(sql).run(...(values as never[])).changes))
+    const { statement } = this.prepare(sql)
+    return translate(this.path, () => Number(statement.run(...(values as never[])).changes))
   }
 
   /** Runs statements that take no parameter and are not worth keeping prepared. */
@@ -65,35 +70,32 @@ export class Connection extends SqliteDb {
 
   close(): void {
     this.prepared.clear()
-    this.rowReaders.clear()
+    this.preparedAsJson.clear()
     this.driver.close()
   }
 
-  private rowReader(sql: string): RowReader {
-    const known = this.rowReaders.get(sql)
+  private prepareAsJson(sql: string): Prepared {
+    const known = this.preparedAsJson.get(sql)
     if (known) return known
-    const reader = translate(this.path, () => {
-      const names = this.driver
-        .prepare(sql)
-        .columns()
-        .map((column) => column.name)
+    const prepared = translate(this.path, () => {
+      const names = namesOf(this.driver.prepare(sql))
       const list = names.map((name) => `"${name}"`).join(', ')
       const statement = this.driver.prepare(`select json_group_array(json_array(${list})) from (${sql})`)
       statement.setReturnArrays(true)
-      return { statement, toObjects: objectMaker(names) }
+      return { statement, toObject: objectMaker(names) }
     })
-    return keep(this.rowReaders, sql, reader)
+    return keep(this.preparedAsJson, sql, prepared)
   }
 
-  private prepare(sql: string): DriverStatement {
-    return (
-      this.prepared.get(sql) ??
-      keep(
-        this.prepared,
-        sql,
-        translate(this.path, () => this.driver.prepare(sql)),
-      )
-    )
+  private prepare(sql: string): Prepared {
+    const known = this.prepared.get(sql)
+    if (known) return known
+    const prepared = translate(this.path, () => {
+      const statement = this.driver.prepare(sql)
+      statement.setReturnArrays(true)
+      return { statement, toObject: objectMaker(namesOf(statement)) }
+    })
+    return keep(this.prepared, sql, prepared)
   }
 }
 
@@ -112,20 +114,25 @@ export function openWriter(path: string): Connection {
   return writer
 }
 
-interface RowReader {
+interface Prepared {
+  /** Gives rows as arrays, which the driver makes faster than objects. */
   statement: DriverStatement
-  toObjects: (rows: unknown[][]) => unknown[]
+  toObject: ObjectMaker
+}
+
+type ObjectMaker = (row: unknown[]) => Record<string, unknown>
+
+function namesOf(statement: DriverStatement): string[] {
+  return statement.columns().map((column) => column.name)
 }
 
 /**
  * Makes objects of one fixed shape, which the runtime reads several times faster than objects that were filled by name.
  * The names are those of our own statements' columns.
  */
-function objectMaker(names: string[]): (rows: unknown[][]) => unknown[] {
+function objectMaker(names: string[]): ObjectMaker {
   const fields = names.map((name, index) => `${JSON.stringify(name)}: row[${index}]`)
-  return new Function('rows', `return rows.map((row) => ({ ${fields.join(', ')} }))`) as (
-    rows: unknown[][],
-  ) => unknown[]
+  return new Function('row', `return { ${fields.join(', ')} }`) as ObjectMaker
 }
 
 function keep<T>(cache: Map<string, T>, key: string, value: T): T {

@@ -1,4 +1,5 @@
 import type { Compilable } from 'kysely'
+import type { HeldNodes } from '../nodes.js'
 import { bind, builders, compiledOf, type Parameters, type Statement } from '../query.js'
 import type { Db } from '../store.js'
 import { search } from './search.js'
@@ -11,6 +12,8 @@ export abstract class SqliteDb implements Db {
   readonly engine = 'sqlite'
   readonly q = builders.sqlite
   readonly search = search
+  /** Set for each snapshot. */
+  nodes: HeldNodes | undefined
 
   /** Every row, as objects. */
   abstract rows(sql: string, ...values: unknown[]): Here<unknown[]>

@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { appendJournal, EVERYTHING } from '../journal.js'
 import { LongReads } from '../long-reads.js'
+import { NodesByVersion } from '../nodes.js'
 import { Mutex, Pool } from '../pool.js'
 import {
   type Change,
@@ -40,6 +41,7 @@ export class SqliteStore implements Store {
   private readonly writing = new Mutex()
   /** Never inside a transaction: its `data_version` moves whenever any other connection commits. */
   private readonly watcher: Connection
+  private readonly nodes = new NodesByVersion()
   private reads = 0
   private seen: { dataVersion: unknown; versions: Versions } | undefined
 
@@ -63,7 +65,7 @@ export class SqliteStore implements Store {
   versions(): Versions {
     const dataVersion = this.watcher.value('pragma data_version')
     if (this.seen?.dataVersion !== dataVersion) {
-      this.seen = { dataVersion, versions: { ...this.watcher.row(SELECT_VERSIONS) } as unknown as Versions }
+      this.seen = { dataVersion, versions: this.watcher.row(SELECT_VERSIONS) as unknown as Versions }
     }
     return this.seen!.versions
   }
@@ -76,7 +78,9 @@ export class SqliteStore implements Store {
     return this.readers.use(async (reader) => {
       reader.change('begin')
       try {
-        return await work(reader, reader.row(SELECT_VERSIONS) as unknown as Versions)
+        const versions = reader.row(SELECT_VERSIONS) as unknown as Versions
+        reader.nodes = this.nodes.of(versions.donnees)
+        return await work(reader, versions)
       } finally {
         reader.rollback()
       }
