@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { migrations } from '../src/store/migrations/index.js'
 
 const MAIN = join(import.meta.dirname, '..', 'dist', 'main.js')
 
@@ -89,4 +90,9 @@ function start(args: readonly string[], { cwd, env, uid }: RunOptions): ChildPro
     env: { ...Object.fromEntries(own), ...env },
     ...(uid === undefined ? {} : { uid, gid: uid }),
   })
+}
+
+/** What `migrate` prints of a store that has no schema yet. */
+export function migrationsTold(verb: 'ran' | 'would run'): string {
+  return migrations.map(({ version, nom }) => `${verb} migration ${version} (${nom})\n`).join('')
 }

@@ -9,7 +9,7 @@ import { migrateStore, openStore } from '../src/store/open.js'
 import { portail } from './fixtures.js'
 import { ACCOUNT, exportFrom, importInto, makeFolder } from './harness.js'
 import { fill } from './nodes.js'
-import { freePort, palmares, startPalmares } from './palmares.js'
+import { freePort, migrationsTold, palmares, startPalmares } from './palmares.js'
 import { createDatabase, dropDatabase, findBinaries, runSql, startPrimary, startReplica } from './servers/postgres.js'
 import { startProxy } from './servers/proxy.js'
 
@@ -41,9 +41,9 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
 
     test('by a command that says what it ran, and with --dry-run what it would, changing nothing', async () => {
       const url = await makeDatabase()
-      expect((await run('migrate', '--dry-run', '--database', url)).stdout).toBe('would run migration 1 (portal)\n')
+      expect((await run('migrate', '--dry-run', '--database', url)).stdout).toBe(migrationsTold('would run'))
       expect(await tablesOf(url)).toEqual([])
-      expect((await run('migrate', '--database', url)).stdout).toBe('ran migration 1 (portal)\n')
+      expect((await run('migrate', '--database', url)).stdout).toBe(migrationsTold('ran'))
       expect((await run('migrate', '--database', url)).stdout).toBe('the schema is up to date\n')
       expect((await run('migrate', '--dry-run', '--database', url)).stdout).toBe('the schema is up to date\n')
     })

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { randomPortal } from '../../../test/fixtures.js'
+import { engines, exportFrom, importInto, makePlace } from '../../../test/harness.js'
+import { checkPortal } from '../../portal/check.js'
+import { openStore } from '../open.js'
+import type { Db, Store } from '../store.js'
+
+const LINES = [
+  ...randomPortal({ seed: 3, auteurs: 300, challenges: 40, validations: 2_000, scores: 9 }),
+  { type: 'auteur', id_auteur: 7_000_001, nom: 'old' },
+  { type: 'rubrique', id_rubrique: 7_000_001, nom: 'old' },
+  { type: 'challenge', id_challenge: 7_000_001, id_rubrique: 7_000_001, titre: 'old', score: 5 },
+  { type: 'validation', id_auteur: 7_000_001, id_challenge: 7_000_001, date: '0000-01-01T00:00:00Z' },
+]
+
+test.each(engines)(
+  'a store of the first schema on %s is brought to this one with all that it holds',
+  async (engine) => {
+    const place = await makePlace(engine)
+    const before = await withStore(place.url, async (store) => {
+      await importInto(store, LINES)
+      const held = { lines: await exportFrom(store), parts: await store.read(partsOf) }
+      await store.write({}, (db) => takeBackSecond(db))
+      return held
+    })
+    await withStore(place.url, async (store) => {
+      expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
+      expect(await exportFrom(store)).toEqual(before.lines)
+      expect(await store.read(partsOf)).toEqual(before.parts)
+    })
+    await place.remove()
+  },
+)
+
+async function withStore<T>(url: string, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(url, { create: true })
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+function partsOf(db: Db): Promise<unknown[]> {
+  return db.select('select classement, cle, id_auteur from classements order by 1, 2, 3')
+}
+
+/** Leaves the store as the first release made it. */
+async function takeBackSecond(db: Db): Promise<void> {
+  for (const sql of [
+    'drop table classements',
+    'drop table journal',
+    'alter table validations drop column mois',
+    'alter table etat drop column journal_lignes',
+    "delete from noeuds where arbre like 'classements/%'",
+    'update etat set version_donnees = 5',
+    db.engine === 'sqlite' ? 'pragma user_version = 1' : 'delete from palmares_schema where version = 2',
+  ]) {
+    await db.exec(sql)
+  }
+}
