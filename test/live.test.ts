@@ -120,6 +120,16 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     expect(await hits()).toBe(hitsBefore + kept.length)
   })
 
+  test('many requests for one answer that is not held make it once', async () => {
+    await importInto(server.store, HELD, { replace: true })
+    await server.get('/rubriques')
+    const reads = () => server.store.state().reads.primary
+    const before = reads()
+    const answers = await Promise.all(Array.from({ length: 40 }, () => server.get('/auteurs?nom=n1&limite=3')))
+    expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).toBe(1)
+    expect(reads() - before).toBe(1)
+  })
+
   test('answers each line: applied, known, refused and why, in their order', async () => {
     await importInto(server.store, HELD, { replace: true })
     const validation = { type: 'validation', id_auteur: 3, id_challenge: 2, date: '2026-01-01T00:00:00Z' }

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { engines, type MadeStore, makeStore } from '../../test/harness.js'
+import { EVERYTHING, readJournal } from './journal.js'
+import type { JournalEntry, Store } from './store.js'
+
+const solve = (id_auteur: number): JournalEntry => ({ type: 'validation', supprime: 0, id_auteur, id_challenge: 7 })
+const kept = (entry: JournalEntry) => ({
+  id_auteur: null,
+  id_challenge: null,
+  id_rubrique: null,
+  supprime: 0,
+  ...entry,
+})
+
+describe.each(engines)('the journal on %s', (engine) => {
+  let made: MadeStore
+  let store: Store
+  beforeAll(async () => {
+    made = await makeStore(engine)
+    store = made.store
+  })
+  afterAll(() => made.close())
+
+  const versionNow = async () => (await store.versions()).donnees
+  const since = (cursor: number, limit = 1_000) => store.read((db) => readJournal(db, cursor, limit))
+  const append = (entries: JournalEntry[]) => store.write({ donnees: entries }, async () => undefined, 'donnees')
+
+  test('gives what came since a version, in order, and the version is the cursor of the newest line', async () => {
+    await append([...EVERYTHING])
+    const version = await versionNow()
+    expect(await since(version)).toEqual([])
+    const moved: JournalEntry = { type: 'classement', rangs: { classement: [-50, -20, true] } }
+    await append([solve(1), solve(2), moved])
+    await append([solve(3)])
+    expect(await since(version)).toEqual([solve(1), solve(2), moved, solve(3)].map(kept))
+    expect(await since(await versionNow())).toEqual([])
+    const [newest] = await store.read((db) => db.select<{ c: number }>('select max(curseur) as c from journal'))
+    expect(newest?.c).toBe(await versionNow())
+  })
+
+  test('gives nothing where more came than is wanted, or where what came is not all there', async () => {
+    const version = await versionNow()
+    await append([solve(1), solve(2), solve(3)])
+    expect(await since(version, 3)).toHaveLength(3)
+    expect(await since(version, 2)).toBeUndefined()
+    expect(await since(version - 1_000_000_000)).toBeUndefined()
+    expect(await since(version + 1_000_000_000)).toBeUndefined()
+  })
+
+  test('is not written by a transaction that fails or that changes nothing', async () => {
+    const version = await versionNow()
+    await store.write({ donnees: [] }, async () => undefined)
+    const failing = store.write({ donnees: [solve(9)] }, async () => {
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    expect([await versionNow(), await since(version)]).toEqual([version, []])
+  })
+
+  test('holds 100,000 lines and lets go of the oldest', async () => {
+    const many = Array.from({ length: 60_000 }, (_, i) => solve(i + 1))
+    const version = await versionNow()
+    await append(many)
+    const middle = await versionNow()
+    await append(many)
+    const [count] = await store.read((db) => db.select<{ nb: number }>('select count(*) as nb from journal'))
+    expect(Number(count?.nb)).toBe(100_000)
+    expect(await since(version, 200_000)).toBeUndefined()
+    expect(await since(middle, 200_000)).toHaveLength(60_000)
+    await append(Array.from({ length: 100_500 }, (_, i) => solve(i + 1)))
+    expect(await since(middle, 200_000)).toBeUndefined()
+    const rest = await store.read((db) => db.select<{ nb: number }>('select count(*) as nb from journal'))
+    expect(Number(rest[0]?.nb)).toBe(100_000)
+  })
+})
