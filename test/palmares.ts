@@ -83,7 +83,8 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-function start(args: readonly string[], { cwd, env, uid }: RunOptions): ChildProcess {
+/** Starts the built program. */
+export function start(args: readonly string[], { cwd, env, uid }: RunOptions): ChildProcess {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('PALMARES_'))
   return spawn(process.execPath, [MAIN, ...args], {
     cwd,
