@@ -20,7 +20,7 @@ import { etagOf, type ServeDeps, sendReady, serveActions, serveReads } from './h
 import { createHttpServer, type HttpSettings } from './http/server.js'
 import { TurnVersions } from './http/turn.js'
 import type { Limits } from './limits/limits.js'
-import { portalRoutes } from './portal/routes.js'
+import { portalRoutes } from './portal/live/routes.js'
 import { rubriquesRoutes } from './rubriques/routes.js'
 import type { Store } from './store/store.js'
 

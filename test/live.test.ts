@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ingest } from '../src/portal/ingest.js'
+import { ingest } from '../src/portal/live/ingest.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
 import { expectAsModel } from './compare.js'

@@ -8,9 +8,9 @@ import { lowerAscii } from '../text.js'
 import { checkPortal } from './check.js'
 import { exportLines } from './export.js'
 import { ImportError, importDump } from './import.js'
-import { ingest } from './ingest.js'
+import { ingest } from './live/ingest.js'
+import { LIVE_TYPES } from './live/rules.js'
 import { setHiddenStatuts } from './statuts.js'
-import { LIVE_TYPES } from './steps.js'
 
 interface Step {
   lines: DumpLine[]

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { Count, endpoint, Id, Text } from '../contract.js'
-import { LIVE_TYPES } from './steps.js'
+import { Count, endpoint, Id, Text } from '../../contract.js'
+import { LIVE_TYPES } from './rules.js'
 
 const RESULTS = ['appliquee', 'connue', 'refusee'] as const
 

@@ -1,9 +1,9 @@
-import { applyMoves, forgetMoves, makeMoves } from '../store/counted-moves.js'
+import { applyMoves, forgetMoves, makeMoves } from '../../store/counted-moves.js'
 
-import { fixed, runInOrder, type Statement } from '../store/query.js'
-import type { Db, Ranges } from '../store/store.js'
-import { deriveScoresOf, MAX_POINTS, pointsOf, rankedIn, type Some } from './derive.js'
-import { sliceOf } from './orders.js'
+import { fixed, runInOrder, type Statement } from '../../store/query.js'
+import type { Db, Ranges } from '../../store/store.js'
+import { deriveScoresOf, MAX_POINTS, pointsOf, rankedIn, type Some } from '../derive.js'
+import { sliceOf } from '../orders.js'
 
 /** A change would give an author more points than a number carries exactly. */
 export class PointsError extends Error {

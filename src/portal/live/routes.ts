@@ -1,9 +1,9 @@
-import type { Bounds, ServeAction } from '../contract.js'
-import { invalidBody, Problem } from '../errors.js'
-import type { Store } from '../store/store.js'
+import type { Bounds, ServeAction } from '../../contract.js'
+import { invalidBody, Problem } from '../../errors.js'
+import type { Store } from '../../store/store.js'
+import { type Line, readLines } from '../lines.js'
 import { postValidations } from './contract.js'
 import { ingest, tally } from './ingest.js'
-import { type Line, readLines } from './lines.js'
 
 /** A body is cut so that no piece of it holds the event loop for long. */
 const PIECE_BYTES = 65_536

@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-import { runInOrder } from '../store/query.js'
-import type { Change, JournalEntry, Store } from '../store/store.js'
-import { FieldError } from './fields.js'
-import type { Line } from './lines.js'
-import { parseLine } from './parse.js'
-import { applyStep, LIVE_TYPES, makeLots, type NumberedLine, stepsOf } from './steps.js'
+import { runInOrder } from '../../store/query.js'
+import type { Change, JournalEntry, Store } from '../../store/store.js'
+import { FieldError } from '../fields.js'
+import type { Line } from '../lines.js'
+import { parseLine } from '../parse.js'
+import { LIVE_TYPES } from './rules.js'
+import { applyStep, makeLots, type NumberedLine, stepsOf } from './steps.js'
 import { makeTouched, PointsError, settle } from './touched.js'
 
 /** Lines are read so many at a time, so that nothing else waits long. */
