@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { randomPortal } from '../../../test/fixtures.js'
-import { engines, exportFrom, importInto, makePlace } from '../../../test/harness.js'
-import { checkPortal } from '../../portal/check.js'
-import { openStore } from '../open.js'
-import type { Db, Store } from '../store.js'
+import { checkPortal } from '../src/portal/check.js'
+import { openStore } from '../src/store/open.js'
+import type { Db, Store } from '../src/store/store.js'
+import { randomPortal } from './fixtures.js'
+import { engines, exportFrom, importInto, makePlace } from './harness.js'
 
 const LINES = [
   ...randomPortal({ seed: 3, auteurs: 300, challenges: 40, validations: 2_000, scores: 9 }),
