@@ -1,6 +1,25 @@
+const DAY_SECONDS = 86_400
+/** Days that were written lately, as few of them make up a portal's dates. */
+const daysWritten = new Map<number, string>()
+const MAX_DAYS_WRITTEN = 10_000
+
 /** An instant of the wire, UTC and whole seconds, from seconds since 1970. */
 export function formatInstant(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+  const day = Math.floor(seconds / DAY_SECONDS)
+  const second = seconds - day * DAY_SECONDS
+  const time = `${pair(second / 3_600)}:${pair((second / 60) % 60)}:${pair(second % 60)}`
+  return `${daysWritten.get(day) ?? formatDay(day)}T${time}Z`
+}
+
+function formatDay(day: number): string {
+  const text = new Date(day * DAY_SECONDS * 1000).toISOString().slice(0, 10)
+  if (daysWritten.size >= MAX_DAYS_WRITTEN) daysWritten.clear()
+  daysWritten.set(day, text)
+  return text
+}
+
+function pair(value: number): string {
+  return value < 10 ? `0${Math.floor(value)}` : String(Math.floor(value))
 }
 
 /**
