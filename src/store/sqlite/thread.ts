@@ -52,8 +52,11 @@ export class Thread extends SqliteDb {
     return this.ask(['change', sql, ...values])
   }
 
-  load(table: string, columns: readonly string[], rows: readonly unknown[][]): Promise<void> {
-    return this.ask(['load', table, columns, rows])
+  /** Some rows a message: each is copied while nothing else runs. */
+  async load(table: string, columns: readonly string[], rows: readonly unknown[][]): Promise<void> {
+    for (let from = 0; from < rows.length; from += ROWS_A_MESSAGE) {
+      await this.ask(['load', table, columns, rows.slice(from, from + ROWS_A_MESSAGE)])
+    }
   }
 
   /** Nothing is left to take back where the thread has ended: its connection ended with it. */
@@ -95,6 +98,8 @@ export class Thread extends SqliteDb {
     for (const { reject } of this.asked.splice(0)) reject(this.fault)
   }
 }
+
+const ROWS_A_MESSAGE = 1_000
 
 const CLEANUP: readonly Method[] = ['rollback', 'close']
 
