@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { portail } from './fixtures.js'
 import { ACCOUNT, addKey } from './harness.js'
 import { type Answer, fill, type Node, startNode, until } from './nodes.js'
@@ -239,11 +239,13 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     await expect(node.store.read((db) => db.select('select pg_sleep(30)'))).rejects.toMatchObject({
       name: 'StoreError',
     })
-    const [row] = await runSql<{ nb: string }>(
-      database,
-      "select count(*) as nb from pg_stat_activity where query like '%pg_sleep(30)%' and state = 'active' and pid <> pg_backend_pid()",
-    )
-    expect(Number(row!.nb)).toBe(0)
+    await vi.waitFor(async () => {
+      const [row] = await runSql<{ nb: string }>(
+        database,
+        "select count(*) as nb from pg_stat_activity where query like '%pg_sleep(30)%' and state = 'active' and pid <> pg_backend_pid()",
+      )
+      expect(Number(row!.nb)).toBe(0)
+    }, 5_000)
     expect(await addKey(node.store, ACCOUNT.login)).toMatch(/^palm_/)
   })
 

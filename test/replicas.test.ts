@@ -94,9 +94,8 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
       for (let i = 0; isWriting; i++) await name(i)
     })()
     let last = -1
-    const end = Date.now() + 2_000
     let answers = 0
-    while (Date.now() < end) {
+    while (last <= 5 || answers <= 50) {
       const { status, text } = await node.get('/challenges', key)
       expect(status).toBe(200)
       const seen = new Set([...text.matchAll(/Reseau (\d+)/g)].map(([, i]) => Number(i)))
@@ -109,9 +108,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     }
     isWriting = false
     await writing
-    expect(last).toBeGreaterThan(5)
-    expect(answers).toBeGreaterThan(50)
-  })
+  }, 60_000)
 
   test('fall back to the primary when the replica is killed, at once and for every request, and return to it', async () => {
     const node = await start()
