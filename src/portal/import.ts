@@ -3,7 +3,7 @@ import type { Change, Db, Store } from '../store/store.js'
 import { derive, derivePoints, MAX_POINTS } from './derive.js'
 import { readLines } from './lines.js'
 import { lotOf } from './lot.js'
-import { hasChanged, type MergeOptions, merge, type Tally } from './merge.js'
+import { hasChanged, type MergeOptions, mergeAccounts, mergeData, type Tally } from './merge.js'
 import { Faults, type Staged, Stager } from './stage.js'
 
 export interface ImportOptions extends MergeOptions {
@@ -53,22 +53,31 @@ export async function importDump(
     )
     throwIfAny(faults)
   }
-  const mergeAll = async (db: Db): Promise<{ change: Change; tallies: Tally[] }> => {
+  let ofData: Tally[] = []
+  let isDataChanged = false
+  const mergeAllData = async (db: Db): Promise<boolean> => {
     options.onProgress?.('merge', staged.lines)
-    const tallies = await merge(db, options, faults)
+    ofData = await mergeData(db, options, faults)
     throwIfAny(faults)
     const rebased = await setBases(db)
-    if (!hasChanged(tallies) && rebased === 0) throw new Unchanged(tallies)
+    isDataChanged = hasChanged(ofData) || rebased > 0
+    if (!isDataChanged) return false
     await checkPoints(db, faults)
     throwIfAny(faults)
     options.onProgress?.('rank', staged.lines)
     await derive(db)
+    return true
+  }
+  const mergeRest = async (db: Db): Promise<{ change: Change; tallies: Tally[] }> => {
+    const tallies = [...ofData, ...(await mergeAccounts(db, options))]
+    if (!isDataChanged && !hasChanged(tallies)) throw new Unchanged(tallies)
     const accounts = tallies.some((tally) => ['auteur', 'compte'].includes(tally.type) && hasChanged([tally]))
     return { change: { donnees: EVERYTHING, comptes: accounts }, tallies }
   }
 
   try {
-    const { tallies } = await store.bulk(options, stage, mergeAll)
+    const { withAccounts } = options
+    const { tallies } = await store.bulk({ withAccounts, mergeData: mergeAllData }, stage, mergeRest)
     return { ...staged, tallies }
   } catch (error) {
     if (error instanceof Unchanged) return { ...staged, tallies: error.tallies }

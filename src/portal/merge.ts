@@ -20,17 +20,33 @@ export interface MergeOptions {
   withAccounts: boolean
 }
 
-/** Moves the staged records into their tables and says what changed; a reference to nothing goes to `faults`. */
-export async function merge(db: Db, options: MergeOptions, faults: Faults): Promise<Tally[]> {
+const accountKinds = recordKinds.filter(({ type }) => type === 'compte')
+const dataKinds = recordKinds.filter(({ type }) => type !== 'compte')
+
+/**
+ * Moves the staged records into their tables, all but the accounts, and says what changed; a reference to nothing goes to
+ * `faults`, one of an account too.
+ */
+export async function mergeData(db: Db, options: MergeOptions, faults: Faults): Promise<Tally[]> {
+  const tallies = await mergeKinds(db, dataKinds, options)
+  await checkReferences(db, faults)
+  return tallies
+}
+
+/** Moves the staged accounts into their tables, after `mergeData`; those of authors who are gone go too. */
+export async function mergeAccounts(db: Db, options: MergeOptions): Promise<Tally[]> {
+  return mergeKinds(db, accountKinds, options)
+}
+
+async function mergeKinds(db: Db, kinds: readonly RecordKind[], options: MergeOptions): Promise<Tally[]> {
   const tallies: Tally[] = []
   const removed = new Map<string, number>()
-  for (const kind of [...recordKinds].reverse()) removed.set(kind.type, await remove(db, kind, options))
-  for (const kind of recordKinds) {
+  for (const kind of [...kinds].reverse()) removed.set(kind.type, await remove(db, kind, options))
+  for (const kind of kinds) {
     const upserted = await upsert(db, kind)
     tallies.push({ type: kind.type, ...upserted, removed: removed.get(kind.type) as number })
   }
-  await db.analyze(...recordKinds.map((kind) => kind.table))
-  await checkReferences(db, faults)
+  await db.analyze(...kinds.map((kind) => kind.table))
   return tallies
 }
 
@@ -46,21 +62,30 @@ async function remove(db: Db, kind: RecordKind, { replace, withAccounts }: Merge
   const named = `select 1 from ${lotOf(table)} l where ${isSame('l')}`
   const isReplaced = replace && (kind.type !== 'compte' || withAccounts)
   const isGone = isReplaced ? `not exists (${named} and l.supprime = 0)` : `exists (${named} and l.supprime = 1)`
+  await db.exec(`drop table if exists ${gone}`)
   await db.exec(`create temporary table ${gone} as select ${kind.key.join(', ')} from ${table} t where ${isGone}`)
   for (const [child, condition] of hangingOn[table] ?? []) await db.exec(`delete from ${child} where ${condition}`)
   return db.exec(`delete from ${table} as t where exists (select 1 from ${gone} g where ${isSame('g')})`)
 }
 
+const GONE_AUTHORS = 'id_auteur in (select id_auteur from parti_auteurs)'
+const OF_GONE_ACCOUNTS = `id_compte in (
+  select id_compte from comptes where ${GONE_AUTHORS} or login in (select login from parti_comptes))`
+
 /** What goes with a record. */
 const hangingOn: Record<string, [table: string, condition: string][]> = {
   auteurs: [
-    ['validations', 'id_auteur in (select id_auteur from parti_auteurs)'],
-    ['challenges_auteurs', 'id_auteur in (select id_auteur from parti_auteurs)'],
-    ['comptes', 'id_auteur in (select id_auteur from parti_auteurs)'],
+    ['validations', GONE_AUTHORS],
+    ['challenges_auteurs', GONE_AUTHORS],
   ],
   challenges: [
     ['validations', 'id_challenge in (select id_challenge from parti_challenges)'],
     ['challenges_auteurs', 'id_challenge in (select id_challenge from parti_challenges)'],
+  ],
+  comptes: [
+    ['sessions', OF_GONE_ACCOUNTS],
+    ['cles_api', OF_GONE_ACCOUNTS],
+    ['comptes', `${GONE_AUTHORS} and login not in (select login from parti_comptes)`],
   ],
 }
 

@@ -82,6 +82,16 @@ export interface Change {
 /** What a writer keeps other writers out of. On SQLite there is one writer of anything at a time. */
 export type Domain = 'donnees' | 'comptes'
 
+export interface BulkOptions {
+  /** Whether `merge` may touch accounts that stay: other writers of accounts are kept out meanwhile. */
+  withAccounts: boolean
+  /**
+   * What changes the tables of the data, and reads no other but `etat`; it says whether it changed any. A store may run it
+   * on a copy of them that nobody else sees, and again where the data have changed meanwhile.
+   */
+  mergeData?: (db: Db) => Promise<boolean>
+}
+
 export interface ReadOptions {
   /**
    * Where it may be answered: by the one server that takes writes, or by any that holds what is known to be the newest
@@ -108,12 +118,11 @@ export interface Store {
    */
   write<T>(change: Change, work: (db: Db) => Promise<T>, domain?: Domain): Promise<T>
   /**
-   * Runs `stage` with temporary tables of its own and no lock that a reader or a writer waits for, then `merge` in one
-   * transaction. `merge` says which versions its changes move. Where it may touch accounts that stay, `withAccounts`
-   * keeps other writers of accounts out meanwhile.
+   * Runs `stage` with temporary tables of its own and no lock that a reader or a writer waits for, then `mergeData` and
+   * `merge`, whose changes are seen together or not at all. `merge` says which versions they move.
    */
   bulk<T extends { change: Change }>(
-    options: { withAccounts: boolean },
+    options: BulkOptions,
     stage: (db: Db) => Promise<void>,
     merge: (db: Db) => Promise<T>,
   ): Promise<T>

@@ -1,5 +1,6 @@
 import { LongReads } from '../long-reads.js'
 import {
+  type BulkOptions,
   type Change,
   type Db,
   type Domain,
@@ -70,7 +71,7 @@ export class PostgresStore implements Store {
   }
 
   async bulk<T extends { change: Change }>(
-    options: { withAccounts: boolean },
+    options: BulkOptions,
     stage: (db: Db) => Promise<void>,
     merge: (db: Db) => Promise<T>,
   ): Promise<T> {
@@ -178,7 +179,7 @@ export class PostgresStore implements Store {
 /** The merge of a bulk: one at a time in the whole portal. */
 async function transaction<T extends { change: Change }>(
   db: Connection,
-  { withAccounts }: { withAccounts: boolean },
+  { withAccounts, mergeData }: BulkOptions,
   merge: (db: Db) => Promise<T>,
 ): Promise<{ value: T; versions: Versions }> {
   await db.exec(`begin`)
@@ -188,6 +189,7 @@ async function transaction<T extends { change: Change }>(
     for (const lock of withAccounts ? [LOCKS.donnees, LOCKS.comptes] : [LOCKS.donnees]) {
       await db.exec(`select pg_advisory_xact_lock(${LOCK_SPACE}, ${lock})`)
     }
+    await mergeData?.(db)
     const value = await merge(db)
     const versions = await moveVersions(db, value.change)
     await db.exec('commit')

@@ -68,7 +68,9 @@ export class Connection extends SqliteDb {
     if (this.driver.isTransaction) this.script('rollback')
   }
 
+  /** Ends its transaction first: SQLite keeps a closed connection's snapshot as long as any statement of it is in memory. */
   close(): void {
+    this.rollback()
     this.prepared.clear()
     this.preparedAsJson.clear()
     this.driver.close()

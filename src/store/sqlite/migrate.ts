@@ -4,7 +4,7 @@ import { migrations, SCHEMA_VERSION } from '../migrations/index.js'
 import type { Migration } from '../migrations/migration.js'
 import { StoreError } from '../store.js'
 import { Connection } from './connection.js'
-import { beginImmediate } from './store.js'
+import { beginImmediate } from './transaction.js'
 
 /** Marks the file as ours, so that a wrong path is told from a store: "PLMS" in ASCII. */
 const APPLICATION_ID = 0x504c4d53

@@ -1,29 +1,28 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { appendJournal, EVERYTHING } from '../journal.js'
+import { EVERYTHING } from '../journal.js'
 import { LongReads } from '../long-reads.js'
 import { NodesByVersion } from '../nodes.js'
 import { Mutex, Pool } from '../pool.js'
 import {
+  type BulkOptions,
   type Change,
   type Db,
-  type JournalEntry,
   type ReadOptions,
   type Store,
   StoreError,
   type StoreState,
   type Versions,
 } from '../store.js'
+import { bulk } from './bulk.js'
 import { Connection, openReader, openWriter } from './connection.js'
 import type { SqliteDb } from './db.js'
 import { LastingThread, type Thread } from './thread.js'
+import { transaction, WRITER_PATIENCE_MILLISECONDS } from './transaction.js'
 
 /** Snapshots open at once. One is enough while no read waits for anything but the store. */
 const MAX_READERS = 8
 /** Threads for long reads: one that takes its time does not keep a second from its turn. */
 const MAX_READING_THREADS = 2
-const WRITER_PATIENCE_MILLISECONDS = 5_000
-const WRITER_RETRY_MILLISECONDS = 15
 
 const SEARCH_TABLES = ['auteurs_recherche', 'challenges_recherche', 'environnements_virtuels_recherche']
 const SELECT_VERSIONS = 'select version_donnees as donnees, version_comptes as comptes from etat'
@@ -96,27 +95,11 @@ export class SqliteStore implements Store {
   }
 
   async bulk<T extends { change: Change }>(
-    _options: { withAccounts: boolean },
+    options: BulkOptions,
     stage: (db: Db) => Promise<void>,
     merge: (db: Db) => Promise<T>,
   ): Promise<T> {
-    const connection = openWriter(this.path)
-    try {
-      connection.change('pragma temp_store = file')
-      connection.change('begin')
-      await stage(connection)
-      connection.change('commit')
-      const result = await transaction(connection, async () => {
-        const value = await merge(connection)
-        return { value, change: value.change }
-      })
-      // Most of the log is moved with no lock; only then is it worth asking for the short one that empties the file.
-      connection.value('pragma wal_checkpoint(passive)')
-      connection.value('pragma wal_checkpoint(truncate)')
-      return result
-    } finally {
-      connection.close()
-    }
+    return bulk(this.path, options, stage, merge)
   }
 
   state(): StoreState {
@@ -196,30 +179,6 @@ async function readBeside<T>(
   }
 }
 
-/** Runs a work in a transaction, with its change of versions; waits for the lock until the deadline. */
-async function transaction<T>(
-  db: SqliteDb,
-  work: () => Promise<{ value: T; change: Change }>,
-  deadline = Date.now() + WRITER_PATIENCE_MILLISECONDS,
-): Promise<T> {
-  await beginImmediate(db, deadline)
-  try {
-    const { value, change } = await work()
-    if (change.donnees?.length) await moveData(db, change.donnees)
-    if (change.comptes) await db.change('update etat set version_comptes = version_comptes + 1')
-    await db.change('commit')
-    return value
-  } catch (error) {
-    await db.rollback()
-    throw error
-  }
-}
-
-async function moveData(db: SqliteDb, entries: readonly JournalEntry[]): Promise<void> {
-  const state = await db.row('select version_donnees as last from etat')
-  await db.change('update etat set version_donnees = ?', await appendJournal(db, entries, Number(state?.last)))
-}
-
 interface BrokenReference {
   child: string
   parent: string
@@ -238,22 +197,6 @@ function keepWal(path: string): void {
 /** The connection of a store that does not serve, where writes may block the process. */
 function lasting(connection: Connection) {
   return { current: () => connection, close: () => connection.close() }
-}
-
-/** Takes the write lock, trying until the deadline and once at least, or throws `StoreError` `busy`. */
-export async function beginImmediate(
-  db: SqliteDb,
-  deadline = Date.now() + WRITER_PATIENCE_MILLISECONDS,
-): Promise<void> {
-  for (;;) {
-    try {
-      await db.change('begin immediate')
-      return
-    } catch (error) {
-      if (!(error instanceof StoreError) || error.fault !== 'busy' || Date.now() >= deadline) throw error
-      await sleep(WRITER_RETRY_MILLISECONDS)
-    }
-  }
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {

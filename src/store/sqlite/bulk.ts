@@ -1,0 +1,90 @@
+import type { BulkOptions, Change, Db } from '../store.js'
+import { Aside, dropLeftovers, Overtaken } from './aside.js'
+import { type Connection, openWriter } from './connection.js'
+import { emptyLog } from './log.js'
+import { transaction } from './transaction.js'
+
+type Merge<T> = (db: Db) => Promise<T>
+
+/** What a merge of less staged data writes is no burden for the log. */
+const MIN_ASIDE_BYTES = 16 * 1024 * 1024
+/** Nor is it worth writing a portal anew that is more than so many times as large. */
+const MAX_ASIDE_RATIO = 8
+const TEMPORARY_CACHE_KIB = 32 * 1024
+
+/** `Store.bulk` on a connection of its own, whose temporary tables go with it. */
+export async function bulk<T extends { change: Change }>(
+  path: string,
+  { mergeData = async () => false }: BulkOptions,
+  stage: (db: Db) => Promise<void>,
+  merge: Merge<T>,
+  isAside: (db: Connection) => boolean = isLarge,
+): Promise<T> {
+  const db = openWriter(path)
+  try {
+    db.script(`pragma temp_store = file; pragma temp.cache_size = -${TEMPORARY_CACHE_KIB}; pragma foreign_keys = off`)
+    await dropLeftovers(db)
+    db.change('begin')
+    await stage(db)
+    db.change('commit')
+    const merged = isAside(db) ? await mergeAside(db, mergeData, merge) : undefined
+    const result = merged ?? (await mergeInPlace(db, mergeData, merge))
+    await emptyLog(db)
+    return result
+  } finally {
+    db.close()
+  }
+}
+
+/** Whether what was staged is much, and no small part of the portal. */
+function isLarge(db: Connection): boolean {
+  const bytes = (schema: string) =>
+    Number(db.value(`pragma ${schema}.page_count`)) * Number(db.value(`pragma ${schema}.page_size`))
+  const staged = bytes('temp')
+  return staged >= MIN_ASIDE_BYTES && staged * MAX_ASIDE_RATIO >= bytes('main')
+}
+
+/** All in one transaction, which keeps other writers out and stands in the log whole. */
+async function mergeInPlace<T extends { change: Change }>(
+  db: Connection,
+  mergeData: Merge<boolean>,
+  merge: Merge<T>,
+): Promise<T> {
+  db.script('pragma foreign_keys = on')
+  return transaction(db, async () => {
+    await mergeData(db)
+    const value = await merge(db)
+    return { value, change: value.change }
+  })
+}
+
+/** Merges the data on a copy, with no lock; undefined where somebody else has changed them meanwhile. */
+async function mergeAside<T extends { change: Change }>(
+  db: Connection,
+  mergeData: Merge<boolean>,
+  merge: Merge<T>,
+): Promise<T | undefined> {
+  const aside = new Aside(db)
+  try {
+    aside.copy()
+    db.change('begin')
+    const isChanged = await mergeData(db)
+    db.change('commit')
+    if (isChanged) await aside.fill()
+    aside.forget()
+    return await transaction(db, async () => {
+      aside.checkCurrent()
+      if (isChanged) aside.swap()
+      const value = await merge(db)
+      aside.checkAccounts()
+      return { value, change: value.change }
+    })
+  } catch (error) {
+    db.rollback()
+    aside.forget()
+    // Where this fails too, the next import does it.
+    await dropLeftovers(db).catch(() => undefined)
+    if (error instanceof Overtaken) return undefined
+    throw error
+  }
+}
