@@ -21,15 +21,19 @@ const ACCOUNT_TABLES = ['comptes', 'sessions', 'cles_api'] as const
 /** What the names of tables begin with that are not the portal's yet. */
 const NEW = 'neuf_'
 
-/** A transaction that fills new tables ends when it has written so much into the log. */
-const MAX_LOG_BYTES = 32 * 1024 * 1024
-/** Besides, so much may wait in memory until then. */
-const FILL_CACHE_KIB = 32 * 1024
 /** How much is in the log is looked at after so many rows. */
 const BLOCK_ROWS = 5_000
 
 /** What the name of an index has that an import made. */
 const OF_AN_IMPORT = new RegExp(`^${NEW}[0-9a-f]{8}_`)
+
+/** The log of a transaction that fills new tables is at most both of these, and what a block of rows writes. */
+export interface AsideLimits {
+  /** A transaction ends when it has written so much into the log. */
+  maxLogBytes: number
+  /** Besides, so much may wait in memory until then. */
+  cacheKib: number
+}
 
 /** The data have changed since they were copied. */
 export class Overtaken extends Error {}
@@ -53,7 +57,10 @@ export class Aside {
   private version: unknown
   private isMade = false
 
-  constructor(private readonly db: Connection) {
+  constructor(
+    private readonly db: Connection,
+    private readonly limits: AsideLimits,
+  ) {
     this.tables = DATA_TABLES.map((name) => ({
       name,
       key: this.column(`select name from pragma_table_info('${name}') where pk > 0 order by pk`),
@@ -79,7 +86,7 @@ export class Aside {
 
   /** Fills new tables from the copies. Throws `Overtaken`. */
   async fill(): Promise<void> {
-    this.db.script(`pragma main.cache_size = -${FILL_CACHE_KIB}`)
+    this.db.script(`pragma main.cache_size = -${this.limits.cacheKib}`)
     await this.slice(() => this.create())
     this.isMade = true
     const blocks = this.addBlocks()
@@ -172,7 +179,7 @@ export class Aside {
     try {
       this.checkCurrent()
       const before = logBytes(this.db.path)
-      work(() => logBytes(this.db.path) - before > MAX_LOG_BYTES)
+      work(() => logBytes(this.db.path) - before > this.limits.maxLogBytes)
       this.db.change('commit')
     } finally {
       this.db.rollback()

@@ -1,5 +1,5 @@
 import type { BulkOptions, Change, Db } from '../store.js'
-import { Aside, dropLeftovers, Overtaken } from './aside.js'
+import { Aside, type AsideLimits, dropLeftovers, Overtaken } from './aside.js'
 import { type Connection, openWriter } from './connection.js'
 import { emptyLog } from './log.js'
 import { transaction } from './transaction.js'
@@ -7,10 +7,17 @@ import { transaction } from './transaction.js'
 type Merge<T> = (db: Db) => Promise<T>
 
 /** What a merge of less staged data writes is no burden for the log. */
-const MIN_ASIDE_BYTES = 16 * 1024 * 1024
+const MIN_ASIDE_BYTES = 8 * 1024 * 1024
 /** Nor is it worth writing a portal anew that is more than so many times as large. */
 const MAX_ASIDE_RATIO = 8
 const TEMPORARY_CACHE_KIB = 32 * 1024
+
+export interface BulkLimits extends AsideLimits {
+  /** Whether what was staged is merged aside. */
+  isAside(db: Connection): boolean
+}
+
+const LIMITS: BulkLimits = { isAside: isLarge, maxLogBytes: 32 * 1024 * 1024, cacheKib: 32 * 1024 }
 
 /** `Store.bulk` on a connection of its own, whose temporary tables go with it. */
 export async function bulk<T extends { change: Change }>(
@@ -18,7 +25,7 @@ export async function bulk<T extends { change: Change }>(
   { mergeData = async () => false }: BulkOptions,
   stage: (db: Db) => Promise<void>,
   merge: Merge<T>,
-  isAside: (db: Connection) => boolean = isLarge,
+  limits = LIMITS,
 ): Promise<T> {
   const db = openWriter(path)
   try {
@@ -27,7 +34,7 @@ export async function bulk<T extends { change: Change }>(
     db.change('begin')
     await stage(db)
     db.change('commit')
-    const merged = isAside(db) ? await mergeAside(db, mergeData, merge) : undefined
+    const merged = limits.isAside(db) ? await mergeAside(db, limits, mergeData, merge) : undefined
     const result = merged ?? (await mergeInPlace(db, mergeData, merge))
     await emptyLog(db)
     return result
@@ -61,10 +68,11 @@ async function mergeInPlace<T extends { change: Change }>(
 /** Merges the data on a copy, with no lock; undefined where somebody else has changed them meanwhile. */
 async function mergeAside<T extends { change: Change }>(
   db: Connection,
+  limits: AsideLimits,
   mergeData: Merge<boolean>,
   merge: Merge<T>,
 ): Promise<T | undefined> {
-  const aside = new Aside(db)
+  const aside = new Aside(db, limits)
   try {
     aside.copy()
     db.change('begin')
