@@ -90,10 +90,24 @@ async function expectedScores(
   return { sql, values }
 }
 
-/** The rankings by category and period, and every counted order, after `deriveScores`. */
+/**
+ * The rankings by category and period, and every counted order, after `deriveScores`. All of it is worked out anew, and what
+ * differs is written: it is most of a portal, and most of it stays as it is.
+ */
 export async function deriveRankings(db: Db): Promise<void> {
-  await db.exec(`delete from classements`)
-  await db.exec(`insert into classements (classement, cle, id_auteur) ${rankedIn()} order by 1, 2, 3`)
+  await db.exec('drop table if exists lot_classements')
+  await db.exec(`create temporary table lot_classements as ${rankedIn()} order by 1, 2, 3`)
+  await db.exec('create unique index lot_classements_cle on lot_classements (classement, cle, id_auteur)')
+  await db.analyze('lot_classements')
+  await db.exec(
+    `delete from classements as c where not exists (select 1 from lot_classements l
+       where l.classement = c.classement and l.cle = c.cle and l.id_auteur = c.id_auteur)`,
+  )
+  await db.exec(
+    `insert into classements (classement, cle, id_auteur) select classement, cle, id_auteur from lot_classements where true
+     order by 1, 2, 3 on conflict do nothing`,
+  )
+  await db.exec('drop table lot_classements')
   await db.analyze('classements')
   for (const { pattern, entries } of ORDERS) await rebuild(db, pattern, entries)
 }

@@ -99,14 +99,24 @@ function isBefore(cle: number, id: number, node: Key): boolean {
   return cle < node.cle || (cle === node.cle && id < node.id)
 }
 
-/** Builds orders anew from their entries, a select of (arbre, cle, id), after removing those whose name is like `pattern`. */
+/**
+ * Builds orders anew from their entries, a select of (arbre, cle, id), and removes the others whose name is like `pattern`.
+ * Only nodes that differ are written.
+ */
 export async function rebuild(db: Db, pattern: string, entries: string): Promise<void> {
-  await db.exec('delete from noeuds where arbre like ?', pattern)
+  await db.exec('drop table if exists lot_noeuds')
+  await db.exec('create temporary table lot_noeuds as select * from noeuds where false')
   await db.exec(levelFrom(0, `select arbre, cle, id, 1 as nb from (${entries}) as compte`))
-  for (let niveau = 1; niveau <= TOP_LEVEL; niveau++) {
-    const below = `select arbre, cle, id, nb from noeuds where arbre like ? and niveau = ${niveau - 1}`
-    await db.exec(levelFrom(niveau, below), pattern)
-  }
+  for (let niveau = 1; niveau <= TOP_LEVEL; niveau++)
+    await db.exec(levelFrom(niveau, `select arbre, cle, id, nb from lot_noeuds where niveau = ${niveau - 1}`))
+  await db.exec('create unique index lot_noeuds_cle on lot_noeuds (arbre, niveau, cle, id)')
+  await db.analyze('lot_noeuds')
+  await db.exec(
+    `delete from noeuds as n where n.arbre like ? and not exists (select 1 from lot_noeuds l
+       where l.arbre = n.arbre and l.niveau = n.niveau and l.cle = n.cle and l.id = n.id and l.nb = n.nb)`,
+    pattern,
+  )
+  await db.exec('insert into noeuds select * from lot_noeuds where true on conflict do nothing')
 }
 
 /** What is wrong with the trees of some orders: their nodes are compared with the entries they count. */
@@ -147,9 +157,9 @@ function wrongNodes(niveau: number, below: string): string {
     ) as groupes where dit is distinct from compte`
 }
 
-/** Groups each run of `FAN` entries of an order under the key of the first. */
+/** Groups, in `lot_noeuds`, each run of `FAN` entries of an order under the key of the first. */
 function levelFrom(niveau: number, entries: string): string {
-  return `insert into noeuds (arbre, niveau, cle, id, nb)
+  return `insert into lot_noeuds (arbre, niveau, cle, id, nb)
     select arbre, ${niveau}, case when rang = 0 then ${FIRST_CLE} else cle end, case when rang = 0 then 0 else id end, total
     from (
       select arbre, cle, id, rang, sum(nb) over (partition by arbre, rang / ${FAN}) as total

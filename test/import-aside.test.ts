@@ -3,25 +3,17 @@ import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { generateLines } from '../../../bench/generate.js'
-import { portail } from '../../../test/fixtures.js'
-import {
-  addAccount,
-  addKey,
-  addRubrique,
-  exportFrom,
-  importInto,
-  makeFolder,
-  rubriques,
-} from '../../../test/harness.js'
-import { until } from '../../../test/nodes.js'
-import { palmares } from '../../../test/palmares.js'
-import { checkPortal } from '../../portal/check.js'
-import { EVERYTHING } from '../journal.js'
-import { openStore } from '../open.js'
-import type { BulkOptions, Db, Store } from '../store.js'
-import { type BulkLimits, bulk } from './bulk.js'
-import { openDriver } from './driver.js'
+import { generateLines } from '../bench/generate.js'
+import { checkPortal } from '../src/portal/check.js'
+import { EVERYTHING } from '../src/store/journal.js'
+import { openStore } from '../src/store/open.js'
+import { type BulkLimits, bulk } from '../src/store/sqlite/bulk.js'
+import { openDriver } from '../src/store/sqlite/driver.js'
+import type { BulkOptions, Db, Store } from '../src/store/store.js'
+import { portail } from './fixtures.js'
+import { addAccount, addKey, exportFrom, importInto, makeFolder, rubriques } from './harness.js'
+import { until } from './nodes.js'
+import { palmares } from './palmares.js'
 
 const MEBIBYTE = 1024 * 1024
 
