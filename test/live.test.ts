@@ -179,6 +179,8 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     ] as const) {
       await problemOf(await send(body, headers), 'invalid_body')
     }
+    const nested = `{"type":"validation","x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
+    await problemOf(await send(nested, json), 'invalid_body')
     await problemOf(await send('x', { 'content-type': 'text/plain' }), 'unsupported_media_type')
   })
 

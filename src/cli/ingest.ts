@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { type Line, readLines } from '../portal/lines.js'
 import { ingest, type LineResult, tally } from '../portal/live/ingest.js'
 import { database } from '../settings.js'
-import { type Store, StoreError, type StoreFault } from '../store/store.js'
+import { type Store, StoreError } from '../store/store.js'
 import { command, withStore } from './command.js'
 import { openDump } from './dump.js'
 import { CommandError, tell } from './output.js'
@@ -16,10 +16,9 @@ interface IngestCommandOptions {
 
 /** A batch is one transaction. Lines that come slowly are batches of one. */
 const BATCH_LINES = 1_000
-/** Another writer, or a database that restarts, is waited for. */
+/** Another writer is waited for. Any other fault may come after the commit, and not every line may be sent twice. */
 const RETRY_MILLISECONDS = 1_000
-const RETRIES = 60
-const PASSING: ReadonlySet<StoreFault> = new Set(['busy', 'slow', 'unreachable'])
+const PATIENCE_MILLISECONDS = 60_000
 
 export function ingestCommand(): Command {
   return command('ingest', 'Apply validations and other lines as they come, to a portal that is being served.', [
@@ -31,7 +30,7 @@ export function ingestCommand(): Command {
       'after',
       `
 Each line is answered on standard output, in order: {"ligne":1,"resultat":"appliquee"}, "connue" where the portal holds
-just that, or "refusee" with the reason. The exit status is 1 where a line was refused. Lines may be sent again.`,
+just that, or "refusee" with the reason. The exit status is 1 where a line was refused. Validations may be sent again.`,
     )
     .action(async (file: string, { database: url, refusedOnly = false }: IngestCommandOptions) => {
       const { stream } = openDump(file)
@@ -52,12 +51,17 @@ just that, or "refusee" with the reason. The exit status is 1 where a line was r
 }
 
 async function applyPatiently(store: Store, lines: Line[]): Promise<LineResult[]> {
-  for (let tries = 1; ; tries++) {
+  const deadline = Date.now() + PATIENCE_MILLISECONDS
+  for (let isTold = false; ; isTold = true) {
     try {
       return await ingest(store, lines)
     } catch (error) {
-      if (!(error instanceof StoreError) || !PASSING.has(error.fault) || tries > RETRIES) throw error
-      if (tries === 1) tell(`warning: ${error.message}; line ${lines[0]?.number} and those after it wait`)
+      if (!(error instanceof StoreError)) throw error
+      const from = `line ${lines[0]?.number}`
+      if (error.fault !== 'busy' || Date.now() > deadline) {
+        throw new CommandError(`${error.message}; ${from} and those after it may not be applied`)
+      }
+      if (!isTold) tell(`warning: ${error.message}; ${from} and those after it wait`)
       await sleep(RETRY_MILLISECONDS)
     }
   }

@@ -88,7 +88,7 @@ export class ResponseCache {
   /** Makes an answer, once for all that ask for the same at the same version meanwhile, and holds it. */
   async make(key: string, version: number, work: () => Promise<Made>): Promise<Ready> {
     const running = this.making.get(key)
-    if (running && running.version >= version) return (await running.made).ready
+    if (running?.version === version) return (await running.made).ready
     const made = work()
     const entry = { version, made }
     this.making.set(key, entry)

@@ -23,14 +23,17 @@ export function lotsOf(kind: RecordKind): Lot[] {
   return [...lots, { table: children.table, columns: listed, from: `${table}, ${children.table}` }]
 }
 
-/** Makes a lot, unless this connection has it: its columns are of a type, or of the type that a column of the portal has. */
-export async function createLot(db: Db, { table, columns, from }: Lot): Promise<void> {
+/** Makes a lot: its columns are of a type, or of the type that a column of the portal has. */
+export function createLot(db: Db, lot: Lot): Promise<number> {
+  return db.exec(`create temporary table ${lotOf(lot.table)} as ${emptyLot(lot)}`)
+}
+
+/** A select of no rows with the columns of a lot. */
+export function emptyLot({ columns, from }: Lot): string {
   const list = Object.entries(columns).map(([name, type]) =>
     type.includes('.') ? type : `cast(null as ${type}) as ${name}`,
   )
-  await db.exec(
-    `create temporary table if not exists ${lotOf(table)} as select ${list.join(', ')} from ${from} where false`,
-  )
+  return `select ${list.join(', ')} from ${from} where false`
 }
 
 /** Columns that are as those of a table. */

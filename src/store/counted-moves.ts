@@ -1,6 +1,6 @@
 import { FAN, FIRST_CLE, type Key, TOP_LEVEL } from './counted.js'
 import { fixed, runInOrder, statement } from './query.js'
-import type { Db } from './store.js'
+import { type Db, makeScratch } from './store.js'
 
 /** How to read the entries of one counted order between two keys, for a leaf that has grown too large. */
 export interface Slice {
@@ -12,17 +12,20 @@ export type SliceOf = (arbre: string, from: Key, to: Key) => Slice
 
 /** A node may hold so many entries or nodes until it is parted. */
 const MAX_MEMBERS = 2 * FAN
-const LAST_KEY: Key = { cle: Number.MAX_SAFE_INTEGER, id: Number.MAX_SAFE_INTEGER }
+/** After every key that an entry can have. */
+const LAST_KEY: Key = { cle: Number.MAX_SAFE_INTEGER, id: 2 ** 53 }
 
 /**
  * Keeps counted orders right as entries come and go. The caller notes each in the temporary table `lot_ecarts`: its order,
  * its key, and 1 or -1. An entry changes one node a level; a leaf that has grown too large is parted, and one that is empty
  * goes. The cost follows the entries, not the orders.
  */
-export const makeMoves = [
-  fixed('create temporary table if not exists lot_ecarts as select arbre, cle, id, nb from noeuds where false'),
-  fixed('create temporary table if not exists lot_noeuds as select arbre, niveau, cle, id, nb from noeuds where false'),
-]
+export async function makeMoves(db: Db): Promise<void> {
+  await Promise.all([
+    makeScratch(db, 'lot_ecarts', 'select arbre, cle, id, nb from noeuds where false'),
+    makeScratch(db, 'lot_noeuds', 'select arbre, niveau, cle, id, nb from noeuds where false'),
+  ])
+}
 
 /** Brings the orders to what was noted, after the entries themselves have moved. */
 export async function applyMoves(db: Db, sliceOf: SliceOf): Promise<void> {

@@ -10,7 +10,7 @@ import type { Db } from './store.js'
  * `FAN` rows a level, so ten million entries cost what ten thousand do; one entry more or less changes one node a level.
  *
  * The keys of an order are pairs (cle, id), ascending and unique. Orders have a name, `arbre`:
- * `classement` (the score negated, id), `auteurs` and `challenges` (0, id), `validations/N` (date, author's id).
+ * `classement` and `classements/N` (the score negated, id), the tables of whole lists (0, id), `validations/N` (date, author's id).
  */
 export interface Key {
   cle: number

@@ -53,4 +53,16 @@ export class Mutex {
     this.last = result.catch(() => undefined)
     return result
   }
+
+  /** The same for a work that is not begun past its deadline, in milliseconds since 1970; then `late` is thrown at once. */
+  runBefore<T>(deadline: number, late: () => Error, work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(late()), deadline - Date.now())
+      const begin = async () => {
+        clearTimeout(timer)
+        if (Date.now() < deadline) resolve(await work())
+      }
+      this.run(begin).catch(reject)
+    })
+  }
 }

@@ -13,6 +13,8 @@ export interface Db {
   readonly engine: Engine
   readonly q: Builder
   readonly search: Search
+  /** How a temporary table is told to forget its rows at the end of a transaction, where deleted ones would stay in the way. */
+  readonly onCommit: string
   /** The nodes of counted orders that snapshots of the same version have read; undefined in a transaction, which may change them. */
   readonly nodes: HeldNodes | undefined
   /** Every row, in the order of the query. */
@@ -33,6 +35,11 @@ export interface Db {
   analyze(...tables: string[]): Promise<void>
   /** After rows came with ids of their own: the ids that the store gives later pass them all. */
   passIds(table: string, column: string): Promise<void>
+}
+
+/** Makes a temporary table from a select, unless this connection has it. Its rows are those of one transaction. */
+export async function makeScratch(db: Db, table: string, select: string): Promise<void> {
+  await db.exec(`create temporary table if not exists ${table} ${db.onCommit} as ${select}`)
 }
 
 /** How an engine looks for a text inside texts. */

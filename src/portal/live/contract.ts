@@ -18,7 +18,7 @@ export const postValidations = endpoint({
   tag: 'validations',
   summary: 'Apply validations and other records as they come',
   description:
-    'Lines of the dump, NDJSON, or one of them as a JSON object. They are applied in their order and in one transaction; a line that is refused leaves the others be, and the same lines may be sent again. Scores, places, counts and first validations are right in the next request.',
+    'Lines of the dump, NDJSON, or one of them as a JSON object. They are applied in their order and in one transaction; a line that is refused leaves the others be. Validations may be sent again. Scores, places, counts and first validations are right in the next request.',
   scope: 'ecriture',
   requestBody: {
     schema: Type.Object(

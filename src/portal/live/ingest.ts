@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-import { runInOrder } from '../../store/query.js'
 import type { Change, JournalEntry, Store } from '../../store/store.js'
 import { FieldError } from '../fields.js'
 import type { Line } from '../lines.js'
@@ -9,8 +8,9 @@ import { LIVE_TYPES } from './rules.js'
 import { applyStep, makeLots, type NumberedLine, stepsOf } from './steps.js'
 import { makeTouched, PointsError, settle } from './touched.js'
 
-/** Lines are read so many at a time, so that nothing else waits long. */
-const LINES_A_TURN = 500
+/** Lines are read so much at a time, so that nothing else waits long; a short one costs more than its characters. */
+const CHARACTERS_A_TURN = 65_536
+const LINE_CHARACTERS = 100
 
 /** What became of one line: applied, known already, or refused and why. */
 export interface LineResult {
@@ -27,8 +27,13 @@ export interface LineResult {
 export async function ingest(store: Store, lines: readonly Line[]): Promise<LineResult[]> {
   const results = new Map<number, LineResult>()
   const parsed: NumberedLine[] = []
-  for (const [i, line] of lines.entries()) {
-    if (i % LINES_A_TURN === LINES_A_TURN - 1) await nextTurn()
+  let characters = 0
+  for (const line of lines) {
+    characters += LINE_CHARACTERS + (line.text?.length ?? 0)
+    if (characters > CHARACTERS_A_TURN) {
+      characters = 0
+      await nextTurn()
+    }
     try {
       const read = parseLine(line)
       if (read) parsed.push({ ...allowed(read), number: line.number })
@@ -69,7 +74,7 @@ function applyBatch(store: Store, lines: readonly NumberedLine[]): Promise<LineR
     async (db) => {
       const results: LineResult[] = []
       const entries: JournalEntry[] = []
-      await Promise.all([makeLots(db), runInOrder(db, makeTouched)])
+      await Promise.all([makeLots(db), makeTouched(db)])
       for (const step of stepsOf(lines)) {
         const { known, refused } = await applyStep(db, step)
         for (const line of step.lines) {

@@ -21,7 +21,7 @@ export function portalRoutes(serve: ServeAction, { store, bounds }: { store: Sto
 async function linesOf(body: unknown, maxLines: number): Promise<Line[]> {
   if (!Buffer.isBuffer(body)) {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalidBody('takes lines or an object')
-    return [{ number: 1, text: JSON.stringify(body) }]
+    return [{ number: 1, text: textOf(body) }]
   }
   const lines: Line[] = []
   for await (const some of readLines(piecesOf(body))) {
@@ -34,6 +34,15 @@ async function linesOf(body: unknown, maxLines: number): Promise<Line[]> {
   }
   if (lines.every(({ text }) => text?.trim() === '')) throw invalidBody('has no line')
   return lines
+}
+
+function textOf(body: object): string {
+  try {
+    return JSON.stringify(body)
+  } catch (error) {
+    if (error instanceof RangeError) throw invalidBody('is nested too deeply')
+    throw error
+  }
 }
 
 async function* piecesOf(body: Buffer): AsyncGenerator<Buffer> {

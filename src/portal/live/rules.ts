@@ -100,8 +100,9 @@ export const upserts: Record<string, Rules> = {
     apply: async (db) => {
       await touch(
         db,
-        `select v.id_auteur from lot_challenges l join challenges t on t.id_challenge = l.id_challenge
-         join validations v on v.id_challenge = l.id_challenge where t.score <> l.score or t.id_rubrique <> l.id_rubrique`,
+        `select v.id_auteur from lot_challenges l cross join challenges t cross join validations v
+         where t.id_challenge = l.id_challenge and v.id_challenge = l.id_challenge
+           and (t.score <> l.score or t.id_rubrique <> l.id_rubrique)`,
       )
       await db.exec(noteMoves(LISTED_NEW('challenges', 'id_challenge'), 1))
       await countChallenges(db, '-')

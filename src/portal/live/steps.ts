@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Db } from '../../store/store.js'
-import { createLot, type Lot, lotOf, lotsOf } from '../lot.js'
+import { type Db, makeScratch } from '../../store/store.js'
+import { emptyLot, type Lot, lotOf, lotsOf } from '../lot.js'
 import type { ParsedLine } from '../parse.js'
 import { type RecordKind, recordKinds } from '../records.js'
 import { LIVE_TYPES, type Rules, removals, upserts } from './rules.js'
@@ -52,7 +52,12 @@ export function stepsOf(lines: readonly NumberedLine[]): Step[] {
 /** Makes what steps need on a connection, where it is missing. */
 export async function makeLots(db: Db): Promise<void> {
   const kinds = recordKinds.filter(({ type }) => LIVE_TYPES.includes(type))
-  await Promise.all(kinds.flatMap(lotsOf).map((lot) => createLot(db, lot)))
+  await Promise.all([
+    ...kinds.flatMap(lotsOf).map((lot) => makeScratch(db, lotOf(lot.table), emptyLot(lot))),
+    db.exec(
+      'create index if not exists lot_challenges_auteurs_cle on lot_challenges_auteurs (id_challenge, id_auteur)',
+    ),
+  ])
 }
 
 /** Applies one step: its lines see all that came before. Throws `PointsError`. */

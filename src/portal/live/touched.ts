@@ -1,7 +1,7 @@
 import { applyMoves, forgetMoves, makeMoves } from '../../store/counted-moves.js'
 
 import { fixed, runInOrder, type Statement } from '../../store/query.js'
-import type { Db, Ranges } from '../../store/store.js'
+import { type Db, makeScratch, type Ranges } from '../../store/store.js'
 import { deriveScoresOf, MAX_POINTS, pointsOf, rankedIn, type Some } from '../derive.js'
 import { sliceOf } from '../orders.js'
 
@@ -17,18 +17,17 @@ export class PointsError extends Error {
  * their entries in the rankings are made anew from the records, and what differs moves. So the cost follows the authors who
  * are touched and what they solved, and the numbers come from the records as they do after an import.
  */
-export const makeTouched = [
-  ...makeMoves,
-  ...[
-    `create temporary table if not exists lot_touches as select id_auteur, cast(0 as bigint) as vu from auteurs where false`,
-    'create unique index if not exists lot_touches_auteur on lot_touches (id_auteur)',
-    `create temporary table if not exists lot_gains as
-       select id_auteur, nb_validations as nb, score as points from auteurs where false`,
-    'create unique index if not exists lot_gains_auteur on lot_gains (id_auteur)',
-    'create temporary table if not exists lot_avant as select * from classements where false',
-    'create temporary table if not exists lot_apres as select * from classements where false',
-  ].map((sql) => fixed(sql)),
-]
+export async function makeTouched(db: Db): Promise<void> {
+  await Promise.all([
+    makeMoves(db),
+    makeScratch(db, 'lot_touches', `select id_auteur, cast(${NEW} as bigint) as vu from auteurs where false`),
+    db.exec('create unique index if not exists lot_touches_auteur on lot_touches (id_auteur)'),
+    makeScratch(db, 'lot_gains', 'select id_auteur, nb_validations as nb, score as points from auteurs where false'),
+    db.exec('create unique index if not exists lot_gains_auteur on lot_gains (id_auteur)'),
+    makeScratch(db, 'lot_avant', 'select * from classements where false'),
+    makeScratch(db, 'lot_apres', 'select * from classements where false'),
+  ])
+}
 
 /** Notes the authors whose `id_auteur` a select finds, before what they solved, its scores or they themselves change. */
 export async function touch(db: Db, select: string): Promise<void> {
@@ -42,7 +41,7 @@ export async function checkTouched(db: Db): Promise<void> {
   await db.run(markSeen)
 }
 
-/** Brings scores, rankings and orders to what the records say now. Tells what moved, and between which keys. */
+/** Brings scores, rankings and orders to what the records say now. Tells which rankings moved, and between which keys. */
 export async function settle(db: Db): Promise<Ranges> {
   await runInOrder(db, [insertGains, insertOldRanks])
   await deriveScoresOf(db, TOUCHED, 'lot_gains')
@@ -57,7 +56,8 @@ export async function settle(db: Db): Promise<Ranges> {
   const moved = await db.all(selectMoved, {})
   if (moved.length > 0) await applyMoves(db, sliceOf)
   await runInOrder(db, forgetTouched)
-  return Object.fromEntries(moved.map(({ arbre, de, a, nb }) => [arbre, [de, a, Number(nb) === 0]]))
+  const rankings = moved.filter(({ arbre }) => arbre.startsWith('classement'))
+  return Object.fromEntries(rankings.map(({ arbre, de, a, nb }) => [arbre, [de, a, Number(nb) === 0]]))
 }
 
 /** Where an author stands: noted just now, noted for the step under way, or in one before. */
@@ -75,7 +75,9 @@ function noting(select: string): Statement<Record<never, never>, never> {
   const known = notes.get(select)
   if (known) return known
   const made = fixed(
-    `insert into lot_touches (id_auteur, vu) select id_auteur, ${NEW} from (select distinct id_auteur from (${select}) as tous) as noter
+    // Found first: in the order of a distinct PostgreSQL would walk all that the select could lead to.
+    `with tous as materialized (${select})
+     insert into lot_touches (id_auteur, vu) select id_auteur, ${NEW} from (select distinct id_auteur from tous) as noter
      where true on conflict (id_auteur) do update set vu = ${IN_STEP}`,
   )
   notes.set(select, made)

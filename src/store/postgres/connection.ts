@@ -12,6 +12,7 @@ import { type Client, copyFrom, type PoolClient, sendTogether, toStoreError } fr
 export class Connection implements Db {
   readonly engine = 'postgres'
   readonly q = builders.postgres
+  readonly onCommit = 'on commit delete rows'
   /** Set for each snapshot. */
   nodes: HeldNodes | undefined
   /** Whether the server cannot be reached through it any more. */

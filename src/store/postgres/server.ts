@@ -96,7 +96,7 @@ export class Server {
     const { timeoutMilliseconds } = this.options
     const lockMilliseconds = Math.min(LOCK_MILLISECONDS, timeoutMilliseconds ?? LOCK_MILLISECONDS)
     const patience = timeoutMilliseconds === undefined ? undefined : timeoutMilliseconds + lockMilliseconds
-    const begin = `begin; ${domain === 'donnees' ? BY_INDEX : ''} set local lock_timeout = ${lockMilliseconds}; set local statement_timeout = 0;
+    const begin = `begin; ${domain === 'donnees' ? BY_INDEX : ''} set local lock_timeout = ${lockMilliseconds}; set local statement_timeout = ${patience ?? 0};
       set local idle_in_transaction_session_timeout = ${SILENT_WRITER_MILLISECONDS};
       select pg_advisory_xact_lock(${LOCK_SPACE}, ${LOCKS[domain]})`
     return this.lend(patience, async (db) => {

@@ -12,6 +12,7 @@ export abstract class SqliteDb implements Db {
   readonly engine = 'sqlite'
   readonly q = builders.sqlite
   readonly search = search
+  readonly onCommit = ''
   /** Set for each snapshot. */
   nodes: HeldNodes | undefined
 

@@ -88,10 +88,21 @@ export class SqliteStore implements Store {
 
   async write<T>(change: Change, work: (db: Db) => Promise<T>): Promise<T> {
     const deadline = Date.now() + WRITER_PATIENCE_MILLISECONDS
-    return this.writing.run(() => {
-      const writer = this.writer.current()
-      return transaction(writer, async () => ({ value: await work(writer), change }), deadline)
-    })
+    return this.writing.runBefore(
+      deadline,
+      () => this.tooBusy(),
+      () => {
+        const writer = this.writer.current()
+        return transaction(writer, async () => ({ value: await work(writer), change }), deadline)
+      },
+    )
+  }
+
+  private tooBusy(): StoreError {
+    return new StoreError(
+      'busy',
+      `${this.path}: another write of this process takes long; try again when it has finished`,
+    )
   }
 
   async bulk<T extends { change: Change }>(

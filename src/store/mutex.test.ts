@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { Mutex } from './pool.js'
+
+test('a work whose turn does not come before its deadline is refused then, and never begun', async () => {
+  const mutex = new Mutex()
+  const done: string[] = []
+  const long = mutex.run(async () => {
+    await sleep(300)
+    done.push('long')
+  })
+  const late = mutex.runBefore(
+    Date.now() + 50,
+    () => new Error('late'),
+    async () => void done.push('late'),
+  )
+  await expect(late).rejects.toThrow('late')
+  expect(done).toEqual([])
+  await long
+  expect(
+    await mutex.runBefore(
+      Date.now() + 5_000,
+      () => new Error('late'),
+      async () => 'in time',
+    ),
+  ).toBe('in time')
+  await expect(
+    mutex.runBefore(
+      Date.now() + 5_000,
+      () => new Error('late'),
+      () => {
+        throw new Error('its own')
+      },
+    ),
+  ).rejects.toThrow('its own')
+  expect(done).toEqual(['long'])
+})
