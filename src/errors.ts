@@ -60,7 +60,7 @@ export const catalogue = {
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    detail: 'This path takes another Content-Type; see /openapi.json.',
+    detail: 'This path takes another Content-Type, in UTF-8 and without a Content-Encoding; see /openapi.json.',
   },
   rate_limited: {
     status: 429,

@@ -1,6 +1,7 @@
 /** Every option that several commands share: its flag, its form, its default. What one command alone has stands with it. */
-import { DEFAULT_BOUNDS } from './contract.js'
+
 import { databaseUrl, httpUrl, integer, oneOf, originList, proxyList, redisUrl, replicaUrls } from './forms.js'
+import { DEFAULT_BOUNDS } from './parameters.js'
 
 /** One option of a command: its flag, what it says, how its text is read, what it is when nobody says. */
 export interface Setting {

@@ -109,6 +109,18 @@ describe.each(engines)('palmares ingest on %s', (engine) => {
     ])
   })
 
+  test('a reader of the answers that goes ends it with a word, not as if every line were applied', async () => {
+    const lines = Array.from({ length: 20_000 }, (_, i) => solve(1 + (i % 50), 1 + ((i * 7) % 200)))
+    const { child, ended, errors } = open()
+    child.stdin!.on('error', () => undefined)
+    child.stdout!.destroy()
+    child.stdin!.end(text(lines))
+    expect(await ended).toBe(1)
+    expect(errors()).toMatch(
+      /^error: nobody reads the answers any more \(EPIPE\); the lines after \d+ are not applied\n$/,
+    )
+  })
+
   test('what cannot be read is told in one line', async () => {
     mkdirSync(join(folder, 'folder'))
     expect(await run(['missing.ndjson'])).toMatchObject({

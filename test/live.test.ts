@@ -1,8 +1,9 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ingest } from '../src/portal/live/ingest.js'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { applyInBatches } from '../src/cli/ingest.js'
+import { ingest, type LineResult } from '../src/portal/live/ingest.js'
 import { openStore } from '../src/store/open.js'
-import type { Store } from '../src/store/store.js'
+import { type Store, StoreError } from '../src/store/store.js'
 import { expectAsModel } from './compare.js'
 import { randomPortal } from './fixtures.js'
 import {
@@ -18,6 +19,7 @@ import {
   type TestServer,
 } from './harness.js'
 import { Model } from './model.js'
+import { watchedStore } from './watched.js'
 import { problemOf } from './wire.js'
 
 interface Answer {
@@ -27,7 +29,8 @@ interface Answer {
   lignes: { ligne: number; resultat: string; raison?: string }[]
 }
 
-const SHAPE = { auteurs: 60, challenges: 12, validations: 80, scores: 6 }
+/** More authors than a node of a ranking holds, so that nodes are parted. */
+const SHAPE = { auteurs: 150, challenges: 12, validations: 200, scores: 6 }
 const START = randomPortal({ seed: 11, ...SHAPE })
 
 describe.each(engines)('on %s, POST /validations', (engine) => {
@@ -198,7 +201,147 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     expect([full.lignes.length, full.refusees]).toEqual([10_000, 0])
     await problemOf(await send(line.repeat(10_001)), 'body_too_large')
     await problemOf(await send(' '.repeat(4_194_305)), 'body_too_large')
-    expect((await send(' '.repeat(4_194_250) + line)).status).toBe(200)
+    expect((await send(`${' '.repeat(131_071)}\n`.repeat(31) + line)).status).toBe(200)
+  })
+
+  test('a line or an object of more than 128 KiB is refused, as parsing it would keep others waiting', async () => {
+    const line = JSON.stringify({ type: 'validation', id_auteur: 4, id_challenge: 2, x: 'x'.repeat(131_072) })
+    const { lignes } = (await (await send(`\n${line}\n`)).json()) as Answer
+    expect(lignes).toEqual([{ ligne: 2, resultat: 'refusee', raison: 'the line is longer than 131072 bytes' }])
+    await problemOf(await send(line, { 'content-type': 'application/json' }), 'body_too_large')
+  })
+
+  test('names the fields that no record of the type has, and refuses a coding or a charset that it does not read', async () => {
+    const line = { type: 'validation', id_auteur: 4, id_challenge: 2, Date: '2026-01-01T00:00:00Z' }
+    expect(await post([line])).toMatchObject({ lignes: [{ ligne: 1, champs_inconnus: ['Date'] }] })
+    const text = JSON.stringify(line)
+    const type = 'application/x-ndjson'
+    expect((await send(text, { 'content-type': `${type}; charset="UTF-8"` })).status).toBe(200)
+    await problemOf(await send(text, { 'content-type': `${type}; charset=utf-16` }), 'unsupported_media_type')
+    await problemOf(await send(text, { 'content-encoding': 'gzip' }), 'unsupported_media_type')
+  })
+
+  test('many challenges that many have solved are applied in parts, between which the time can be over', async () => {
+    const dump = [
+      ...HELD.filter(({ type }) => type !== 'validation'),
+      ...Array.from({ length: 40 }, (_, i) => ({ ...HELD[101], id_challenge: 10 + i, score: 1 })),
+      ...Array.from({ length: 4_000 }, (_, i) => ({
+        ...{ type: 'validation', id_auteur: 1 + (i % 100), id_challenge: 10 + Math.floor(i / 100) },
+      })),
+    ]
+    await importInto(server.store, dump, { replace: true })
+    const lines = Array.from({ length: 40 }, (_, i) => ({ ...HELD[101], id_challenge: 10 + i, score: 2 + i }))
+    const sent = lines.map((line, i) => ({ number: i + 1, text: JSON.stringify(line) }))
+    const first = await slowly(() => ingest(server.store, sent), 2_100)
+    const left = first.filter(({ reessayer }) => reessayer).map(({ ligne }) => ligne)
+    expect(left.length).toBeGreaterThan(0)
+    expect(left.length).toBeLessThan(40)
+    const rest = sent.filter(({ number }) => left.includes(number))
+    expect((await ingest(server.store, rest)).every(({ resultat }) => resultat === 'appliquee')).toBe(true)
+    await heard(engine)
+    await expectRight(everything(new Model(dump)))
+  })
+
+  describe('a batch whose lines take long', () => {
+    const lines = Array.from({ length: 20 }, (_, i) =>
+      i % 2 === 0
+        ? { type: 'rubrique', id_rubrique: 100 + i, nom: 'r' }
+        : { type: 'challenge', id_challenge: 100 + i, id_rubrique: 99 + i, titre: 'c', score: i },
+    ).map((line, i) => ({ number: i + 1, text: JSON.stringify(line) }))
+    test('keeps what was begun in its time, and refuses the lines after that', async () => {
+      await importInto(server.store, HELD, { replace: true })
+      const results = await slowly(() => ingest(server.store, lines))
+      const applied = results.filter(({ resultat }) => resultat === 'appliquee').length
+      expect(applied).toBeGreaterThan(1)
+      expect(applied).toBeLessThan(lines.length)
+      expect(results.slice(applied)).toEqual(
+        lines.slice(applied).map(({ number }) => ({
+          ...{ ligne: number, resultat: 'refusee', reessayer: true },
+          raison: 'not tried: what came before took 2 s; send it again',
+        })),
+      )
+      await heard(engine)
+      await expectRight(everything(new Model(HELD)))
+    })
+
+    test('is followed by others with the rest of the lines of a stream', async () => {
+      await importInto(server.store, HELD, { replace: true })
+      let batches = 0
+      const counting = watchedStore(server.store, (db) => ({
+        exec: (sql, ...values) => {
+          if (sql.startsWith('create index')) batches++
+          return db.exec(sql, ...values)
+        },
+      }))
+      const all: LineResult[] = []
+      await slowly(async () => {
+        for await (const results of applyInBatches(counting, lines)) all.push(...results)
+      })
+      expect(batches).toBeGreaterThan(1)
+      expect(all).toEqual(lines.map(({ number }) => ({ ligne: number, resultat: 'appliquee' })))
+    })
+  })
+
+  test('a line that gives somebody too many points is refused, and the batch is still one change', async () => {
+    const max = Number.MAX_SAFE_INTEGER
+    const dump = [
+      { type: 'rubrique', id_rubrique: 1, nom: 'r' },
+      { type: 'auteur', id_auteur: 1, nom: 'a', score_base: max - 100 },
+      ...[1, 2, 3].map((id) => ({ type: 'challenge', id_challenge: id, id_rubrique: 1, titre: 'c', score: 30 })),
+      ...[1, 2].map((id) => ({ type: 'validation', id_auteur: 1, id_challenge: id })),
+    ]
+    await importInto(server.store, dump, { replace: true })
+    const challenge = (id: number, score: number) => ({ ...dump[1 + id], id_challenge: id, score })
+    const before = (await server.store.versions()).donnees
+    const { lignes } = await post([
+      // 100 points are left to 40 there: the first takes 50, which is too many only until the second falls.
+      ...[challenge(1, 80), challenge(2, 0), challenge(3, 5), challenge(1, 100), challenge(1, 90)],
+      { type: 'validation', id_auteur: 1, id_challenge: 3 },
+    ])
+    expect(lignes.map(({ resultat }) => resultat)).toEqual([
+      ...['refusee', 'appliquee', 'appliquee', 'appliquee', 'appliquee', 'appliquee'],
+    ])
+    const journal = await server.store.read((db) =>
+      db.select<{ nb: number }>('select count(*) as nb from journal where curseur > ?', before),
+    )
+    expect(Number(journal[0]?.nb)).toBe(6)
+    await heard(engine)
+    await expectRight(['/auteurs/1', '/classement', '/classement?id_rubrique=1', '/challenges'])
+  })
+
+  test('a store that fails while a line with too many points is looked for says what failed', async () => {
+    const max = Number.MAX_SAFE_INTEGER
+    const dump = [
+      { type: 'rubrique', id_rubrique: 1, nom: 'r' },
+      { type: 'auteur', id_auteur: 1, nom: 'a', score_base: max },
+      { type: 'challenge', id_challenge: 1, id_rubrique: 1, titre: 'c', score: 30 },
+    ]
+    await importInto(server.store, dump, { replace: true })
+    const fault = new StoreError('full', 'the disk is full')
+    const store = watchedStore(server.store, (db) => ({
+      exec: async (sql, ...values) => {
+        if (!sql.startsWith('savepoint')) return db.exec(sql, ...values)
+        // As SQLite does where it has no room: the transaction is gone.
+        if (engine === 'sqlite') await db.exec('rollback')
+        throw fault
+      },
+    }))
+    const line = JSON.stringify({ type: 'validation', id_auteur: 1, id_challenge: 1 })
+    await expect(ingest(store, [{ number: 1, text: line }])).rejects.toBe(fault)
+    expect(await post([{ type: 'validation', id_auteur: 1, id_challenge: 1 }])).toMatchObject({ refusees: 1 })
+  })
+
+  test('bodies that are under way at once are bounded in bytes, and small ones are many', async () => {
+    await importInto(server.store, HELD, { replace: true })
+    const line = JSON.stringify({ type: 'validation', id_auteur: 4, id_challenge: 2 })
+    const answers = await Promise.all(Array.from({ length: 60 }, () => send(line)))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    const large = `${line}\n${' '.repeat(4_000_000)}`
+    const statuses = await Promise.all(Array.from({ length: 12 }, () => send(large).then(({ status }) => status)))
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(4)
+    expect(new Set(statuses)).toEqual(new Set([200, 503]))
+    await problemOf(await send('x'.repeat(5_000_000)), 'body_too_large')
+    expect((await send(large)).status).toBe(200)
   })
 
   test('writers that write at once, through several stores, lose nothing, and repeat nothing', async () => {
@@ -243,6 +386,17 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
   })
 })
 
+/** Each look at the clock finds it that much later. */
+async function slowly<T>(work: () => Promise<T>, milliseconds = 900): Promise<T> {
+  let now = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += milliseconds))
+  try {
+    return await work()
+  } finally {
+    clock.mockRestore()
+  }
+}
+
 const SERVING = { log: { info: () => undefined, warn: () => undefined }, connections: 4, timeoutSeconds: 20 }
 
 /** A hundred authors, the first of whom have the most points. */
@@ -274,6 +428,8 @@ function everything(model: Model): string[] {
     ...[
       '/classement?periode=2026&limite=3',
       '/classement?periode=2026-03',
+      '/classement?periode=0000',
+      '/classement?periode=0000-06',
       '/challenges?lang=fr',
       '/challenges?titre=a',
     ],
@@ -291,7 +447,9 @@ const lineIds = (type: string, name: string) =>
   fc.constantFrom(...START.filter((line) => line.type === type).map((line) => line[name] as number), 424_242)
 const auteurId = lineIds('auteur', 'id_auteur')
 const challengeId = lineIds('challenge', 'id_challenge')
-const anyDate = fc.constantFrom('2024-01-05T00:00:00Z', '2024-02-29T23:59:59Z', '2026-03-01T00:00:00Z', null)
+const anyDate = fc.constantFrom(
+  ...['2024-01-05T00:00:00Z', '2024-02-29T23:59:59Z', '2026-03-01T00:00:00Z', '0000-06-01T00:00:00Z', null],
+)
 const statut = fc.constantFrom('6forum', '5poubelle', '')
 const points = fc.option(fc.integer({ min: 0, max: 60 }), { nil: undefined })
 
@@ -320,6 +478,7 @@ const anyLine: fc.Arbitrary<DumpLine> = fc.oneof(
       nom: fc.constantFrom('n', 'É'),
       statut,
       score: points,
+      score_base: fc.option(fc.integer({ min: -20, max: 60 }), { nil: undefined }),
     }),
   },
   {
@@ -343,6 +502,12 @@ const anyLine: fc.Arbitrary<DumpLine> = fc.oneof(
       type: fc.constant('rubrique'),
       id_rubrique: fc.constantFrom(1, 2, 9),
       nom: fc.constantFrom('r', 's'),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      ...{ type: fc.constant('rubrique'), id_rubrique: fc.constantFrom(1, 2, 9), supprime: fc.constant(true) },
     }),
   },
 ) as fc.Arbitrary<DumpLine>

@@ -85,7 +85,8 @@ describe('the built program', () => {
   })
 
   test('the metrics are on a port of their own, for the loopback interface alone', async () => {
-    const metrics = await fetch(`http://127.0.0.1:${metricsPort}/metrics`)
+    // The address is told before the port of the metrics is open.
+    const metrics = await vi.waitFor(() => fetch(`http://127.0.0.1:${metricsPort}/metrics`), { timeout: 10_000 })
     expect([metrics.status, await metrics.text()]).toEqual([
       200,
       expect.stringContaining('palmares_http_requests_running'),
@@ -109,6 +110,31 @@ describe('the built program', () => {
     ])
     expect(JSON.stringify(log)).not.toContain('secret word')
   })
+})
+
+test('a stop amidst a statement that takes far longer ends without a word of the driver', async () => {
+  const folder = makeFolder()
+  const dist = (path: string) => JSON.stringify(new URL(`../dist/${path}`, import.meta.url).href)
+  const script = `
+    import { openStore } from ${dist('store/open.js')}
+    import { stopApp } from ${dist('cli/listen.js')}
+    import { makeLog } from ${dist('cli/serving.js')}
+    const log = makeLog('info')
+    const serving = { log, connections: 1, timeoutSeconds: 1 }
+    const store = await openStore(${JSON.stringify(`sqlite:${join(folder, 'portal.db')}`)}, { create: true, serving })
+    const endless = 'with recursive c(i) as (select 1 union all select i + 1 from c) select count(*) from c'
+    const app = { close: () => store.write({}, (db) => db.select(endless)), server: { closeAllConnections() {} } }
+    await stopApp(app, store, log, 'SIGTERM')`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let errors = ''
+  child.stderr.on('data', (data) => (errors += data))
+  expect(await once(child, 'close')).toEqual([null, 'SIGTERM'])
+  const messages = errors
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).msg)
+  expect(messages).toEqual(['stopping', 'stopped before everything had ended'])
+  rmSync(folder, { recursive: true })
 })
 
 function open(url: string): Promise<Socket> {

@@ -1,22 +1,7 @@
 import Type, { type Static } from 'typebox'
-import {
-  Count,
-  contains,
-  endpoint,
-  equals,
-  Id,
-  IdText,
-  Instant,
-  id,
-  ids,
-  isAny,
-  OrNull,
-  offset,
-  pageSize,
-  Score,
-  Text,
-} from '../contract.js'
+import { Count, endpoint, IdText, Instant, isAny, OrNull, Score, Text } from '../contract.js'
 import { formatInstant } from '../instant.js'
+import { contains, equals, Id, id, ids, offset, pageSize } from '../parameters.js'
 
 const AuteurItem = Type.Object({ id_auteur: IdText, nom: Text("The author's name.") })
 

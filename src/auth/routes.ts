@@ -1,14 +1,7 @@
-import {
-  type ActionAnswer,
-  DEFAULT_BOUNDS,
-  ParameterError,
-  type Principal,
-  SCOPES,
-  type Scope,
-  type ServeAction,
-} from '../contract.js'
+import { type ActionAnswer, type Principal, SCOPES, type Scope, type ServeAction } from '../contract.js'
 import { type FieldError, Problem } from '../errors.js'
 import { formatInstant, nowSeconds, parseInstant } from '../instant.js'
+import { DEFAULT_BOUNDS, ParameterError } from '../parameters.js'
 import type { Store } from '../store/store.js'
 import { countCodePoints } from '../text.js'
 import { createKey } from './cles.js'

@@ -1,23 +1,7 @@
 import Type, { type Static } from 'typebox'
-import {
-  Count,
-  contains,
-  endpoint,
-  equals,
-  Id,
-  IdText,
-  Instant,
-  id,
-  ids,
-  integer,
-  isAny,
-  OrNull,
-  offset,
-  pageSize,
-  Score,
-  Text,
-} from '../contract.js'
+import { Count, endpoint, IdText, Instant, isAny, OrNull, Score, Text } from '../contract.js'
 import { formatInstant } from '../instant.js'
+import { contains, equals, Id, id, ids, integer, offset, pageSize } from '../parameters.js'
 
 const ChallengeUrl = Type.String({
   format: 'uri',

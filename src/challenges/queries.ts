@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import { DEFAULT_PAGE_ROWS, type Page } from '../contract.js'
+import type { Page } from '../contract.js'
 import { Problem } from '../errors.js'
+import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { seek } from '../store/counted.js'
 import { listIds, padded } from '../store/list.js'
 import { type Builder, forRows, hidden, statement } from '../store/query.js'

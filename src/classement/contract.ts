@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { endpoint, IdText, id, offset, type Parameter, ParameterError, pageSize, Text } from '../contract.js'
+import { endpoint, IdText, Text } from '../contract.js'
+import { id, offset, type Parameter, ParameterError, pageSize } from '../parameters.js'
 
 export interface RankedRow {
   id_auteur: number

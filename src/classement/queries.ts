@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import { DEFAULT_PAGE_ROWS, type Page } from '../contract.js'
+import type { Page } from '../contract.js'
 import { Problem } from '../errors.js'
+import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { forRows, hidden, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { RankedRow } from './contract.js'

@@ -34,20 +34,35 @@ just that, or "refusee" with the reason. The exit status is 1 where a line was r
     )
     .action(async (file: string, { database: url, refusedOnly = false }: IngestCommandOptions) => {
       const { stream } = openDump(file)
+      const unread = noteUnread()
       const total = { appliquees: 0, connues: 0, refusees: 0 }
       await withStore(url, { create: false }, async (store) => {
         for await (const lines of readLines(stream)) {
-          for (let from = 0; from < lines.length; from += BATCH_LINES) {
-            const results = await applyPatiently(store, lines.slice(from, from + BATCH_LINES))
+          for await (const results of applyInBatches(store, lines)) {
             const counts = tally(results)
             for (const name of ['appliquees', 'connues', 'refusees'] as const) total[name] += counts[name]
             await answer(refusedOnly ? results.filter(({ resultat }) => resultat === 'refusee') : results)
+            if (unread.error) throw nobodyReads(results, unread.error)
           }
         }
       })
       tell(`${total.appliquees} applied, ${total.connues} known, ${total.refusees} refused`)
       if (total.refusees > 0) throw new CommandError(`${total.refusees} line(s) were refused`)
     })
+}
+
+/** Lines in batches; what one had no time for is the next. Answers come in the order of the lines. */
+export async function* applyInBatches(store: Store, lines: Line[]): AsyncGenerator<LineResult[]> {
+  for (let from = 0; from < lines.length; from += BATCH_LINES) {
+    const results: LineResult[] = []
+    for (let batch = lines.slice(from, from + BATCH_LINES); batch.length > 0; ) {
+      const all = await applyPatiently(store, batch)
+      const left = new Set(all.filter(({ reessayer }) => reessayer).map(({ ligne }) => ligne))
+      results.push(...all.filter(({ reessayer }) => !reessayer))
+      batch = batch.filter(({ number }) => left.has(number))
+    }
+    yield results.sort((a, b) => a.ligne - b.ligne)
+  }
 }
 
 async function applyPatiently(store: Store, lines: Line[]): Promise<LineResult[]> {
@@ -67,7 +82,22 @@ async function applyPatiently(store: Store, lines: Line[]): Promise<LineResult[]
   }
 }
 
+/** A change that goes on must not stop as a listing does when its reader has gone: in silence, and as if all were well. */
+function noteUnread(): { error?: NodeJS.ErrnoException } {
+  const unread: { error?: NodeJS.ErrnoException } = {}
+  process.stdout.removeAllListeners('error').on('error', (error) => {
+    unread.error = error
+  })
+  return unread
+}
+
+function nobodyReads(results: readonly LineResult[], { code }: NodeJS.ErrnoException): CommandError {
+  return new CommandError(
+    `nobody reads the answers any more (${code}); the lines after ${results.at(-1)?.ligne} are not applied`,
+  )
+}
+
 async function answer(results: readonly LineResult[]): Promise<void> {
   const text = results.map((result) => `${JSON.stringify(result)}\n`).join('')
-  if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain')
+  if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain').catch(() => undefined)
 }

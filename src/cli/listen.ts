@@ -12,6 +12,8 @@ import { listenError, listenOnMetrics, nextSignal } from './serving.js'
 const STOP_PATIENCE_MILLISECONDS = 8_000
 /** Whatever still waits then, the process is gone within 10 s of the signal. */
 const STOP_DEADLINE_MILLISECONDS = 9_000
+/** Time for the last line of the log to be written, which no library waits for. */
+const LAST_WORD_MILLISECONDS = 300
 
 export interface Listening {
   /** The address that it listens on. */
@@ -34,7 +36,7 @@ export async function listen(
   try {
     const metricsServer = await listenOnMetrics(metrics.registry, options.metricsPort, log)
     const stopped = nextSignal().then(async (signal) => {
-      await stopApp(app, log, signal)
+      await stopApp(app, store, log, signal)
       metricsServer?.close().closeAllConnections()
     })
     return { address, stopped }
@@ -61,17 +63,23 @@ export async function listenOn(app: FastifyInstance, { host, port }: ServeOption
 }
 
 /** Finishes what runs and closes, for as long as a stop may take. */
-export async function stopApp(app: FastifyInstance, log: Logger, signal: string): Promise<void> {
+export async function stopApp(app: FastifyInstance, store: Store, log: Logger, signal: string): Promise<void> {
   log.info({ signal }, 'stopping')
   setTimeout(() => app.server.closeAllConnections(), STOP_PATIENCE_MILLISECONDS).unref()
-  setTimeout(() => endNow(log), STOP_DEADLINE_MILLISECONDS).unref()
+  setTimeout(() => endNow(store, log), STOP_DEADLINE_MILLISECONDS).unref()
   await app.close()
   log.info('stopped')
   log.flush()
 }
 
-/** The caller may still wait for a client or for the store's lock; neither needs care, as after a crash. */
-function endNow(log: Logger): void {
+/**
+ * The caller may still wait for a client or for the store's lock; neither needs care, as after a crash. Where a thread is
+ * amidst a statement, the driver would abort the process on its way out: then the kernel ends it, by the signal that means a
+ * stop.
+ */
+function endNow(store: Store, log: Logger): void {
   log.warn('stopped before everything had ended')
-  process.exit(0)
+  if (!store.state().isBusyBeside) process.exit(0)
+  process.removeAllListeners('SIGTERM')
+  setTimeout(() => process.kill(process.pid, 'SIGTERM'), LAST_WORD_MILLISECONDS)
 }

@@ -57,7 +57,7 @@ const EXAMPLES = `
 Examples:
   palmares demo                                      a portal to try, with an account and a key
   palmares import portail.ndjson                     fill the store from a dump
-  tail -f solves.ndjson | palmares ingest -          apply solves as they come
+  tail -n 0 -F solves.ndjson | palmares ingest -     apply solves as they come
   palmares accounts add alice --id-auteur 1 --password-stdin < password.txt
   palmares keys create alice --name "mon bot"        prints the key, once
   palmares serve --portal-url https://portail.example/

@@ -47,7 +47,7 @@ export async function work(
   const reports = setInterval(() => void tellGrowth(metrics), REPORT_INTERVAL_MILLISECONDS)
   const stopped = toldToStop().then(async (signal) => {
     await sleep(HANDOVER_MILLISECONDS)
-    await stopApp(app, log, signal)
+    await stopApp(app, store, log, signal)
     clearInterval(reports)
     await tellMetrics(metrics)
   })

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { contains, endpoint, equals, Id, id, isAny, OrNull, offset, pageSize, Text } from '../contract.js'
+import { endpoint, isAny, OrNull, Text } from '../contract.js'
+import { contains, equals, Id, id, offset, pageSize } from '../parameters.js'
 
 const EnvironnementItem = Type.Object({
   id_environnement_virtuel: Id,

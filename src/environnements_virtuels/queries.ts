@@ -1,5 +1,6 @@
-import { DEFAULT_PAGE_ROWS, type Page } from '../contract.js'
+import type { Page } from '../contract.js'
 import { Problem } from '../errors.js'
+import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { listIds, padded } from '../store/list.js'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'

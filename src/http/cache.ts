@@ -30,17 +30,21 @@ export interface Made {
 const ENTRY_OVERHEAD_BYTES = 512
 /** What one id or one name that an answer depends on costs. */
 const DEPENDENCY_BYTES = 16
+/** Keys that were asked for once; when there are more, all are forgotten. */
+const MAX_ASKED_ONCE = 10_000
 /** More lines of the journal than this are not worth reading: everything is let go. */
-const MAX_LINES_READ = 1_000
+const MAX_LINES_READ = 2_000
 
 /**
- * Ready answers, bounded by bytes; when it is full, what was used longest ago goes, and below half of the bound nobody needs
- * to know which that is. An answer is held while the journal says that nothing it was made from has changed.
+ * Ready answers, bounded by bytes. Below half of the bound everything is held; above it, what is asked for twice, so that
+ * requests that never repeat push nothing out, and what was used longest ago goes when it is full. An answer is held while the
+ * journal says that nothing it was made from has changed.
  */
 export class ResponseCache {
   private readonly entries = new Map<string, Held>()
   private readonly making = new Map<string, { version: number; made: Promise<Made> }>()
   private readonly freshness = new Freshness()
+  private readonly askedOnce = new Set<string>()
   /** The journal is read up to this version of the data. */
   private version = 0
   private bytes = 0
@@ -105,6 +109,7 @@ export class ResponseCache {
   private set(key: string, held: Held): void {
     const size = sizeOf(key, held)
     if (held.version !== this.version || size > this.maxBytes / 8) return
+    if (this.bytes > this.maxBytes / 2 && !this.isAskedAgain(key)) return
     this.remove(key)
     this.entries.set(key, held)
     this.bytes += size
@@ -112,6 +117,13 @@ export class ResponseCache {
       if (this.bytes <= this.maxBytes) break
       this.remove(oldest)
     }
+  }
+
+  private isAskedAgain(key: string): boolean {
+    if (this.askedOnce.delete(key)) return true
+    if (this.askedOnce.size >= MAX_ASKED_ONCE) this.askedOnce.clear()
+    this.askedOnce.add(key)
+    return false
   }
 
   private remove(key: string): void {
@@ -139,8 +151,9 @@ export class ResponseCache {
 
   /** A request may have learnt its version before another led on; but a store that was put back says less from now on. */
   private async checkBackward(): Promise<void> {
+    const before = this.version
     const { donnees } = await this.store.versions()
-    if (donnees < this.version) this.moveTo(donnees, undefined)
+    if (donnees < before && before === this.version) this.moveTo(donnees, undefined)
   }
 }
 

@@ -2,7 +2,7 @@ import type { Depends } from '../contract.js'
 import type { JournalEntry } from '../store/store.js'
 
 /** Names and changes of orders that are remembered; past them, whatever is older counts as touched. */
-const MAX_NAMES = 50_000
+const MAX_REMEMBERED = 50_000
 const MAX_CHANGES_OF_ORDER = 64
 
 /** A change of a counted order: between which keys, and whether its entries are as many as before. */
@@ -26,6 +26,8 @@ export class Freshness {
   private floor = 0
   private readonly touched = new Map<string, number>()
   private readonly orders = new Map<string, Order>()
+  /** Of all orders. */
+  private changes = 0
 
   /** Takes the lines that led to a version; undefined where they are not known. */
   note(version: number, entries: readonly JournalEntry[] | undefined): void {
@@ -39,7 +41,7 @@ export class Freshness {
         this.noteOrder(arbre, { version, de, a, isSameCount })
       }
     }
-    if (this.touched.size + this.orders.size > MAX_NAMES) this.forget(version)
+    if (this.touched.size + this.changes > MAX_REMEMBERED) this.forget(version)
   }
 
   /** Counts all that was made before a version as touched. */
@@ -47,6 +49,7 @@ export class Freshness {
     this.floor = version
     this.touched.clear()
     this.orders.clear()
+    this.changes = 0
   }
 
   /** Whether an answer that was made from a version is what one made now would be. */
@@ -65,6 +68,7 @@ export class Freshness {
     this.orders.set(arbre, order)
     order.changes.push(change)
     if (order.changes.length > MAX_CHANGES_OF_ORDER) order.floor = order.changes.shift()?.version ?? 0
+    else this.changes++
   }
 
   private hasMoved(arbre: string, de: number, a: number, version: number): boolean {

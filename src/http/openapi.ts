@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
-import type { Endpoint, Parameter } from '../contract.js'
+import type { Endpoint } from '../contract.js'
 import { catalogue, type ErrorCode } from '../errors.js'
+import type { Parameter } from '../parameters.js'
 import { PROBLEM_TYPE } from './problems.js'
 
 /** Who may call an operation: anybody, any valid credential, or a session alone. */

@@ -1,5 +1,5 @@
-import { type Bounds, type Parameter, ParameterError, type Parameters } from '../contract.js'
 import { type FieldError, invalidParameter, Problem } from '../errors.js'
+import { type Bounds, type Parameter, ParameterError, type Parameters } from '../parameters.js'
 
 /** A query as it came: decoded names, each with its decoded values in order. */
 export type RawQuery = Map<string, string[]>

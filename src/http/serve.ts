@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
-import type { Answer, Bounds, Endpoint, Parameters, ReadContext, ServeAction, ServeRead } from '../contract.js'
+import type { Answer, Endpoint, ReadContext, ServeAction, ServeRead } from '../contract.js'
 import { Problem } from '../errors.js'
+import type { Bounds, Parameters } from '../parameters.js'
 import { type Db, type Store, StoreError, type Versions } from '../store/store.js'
 import type { Admission } from './admission.js'
+import { BulkBodies } from './bulk.js'
 import type { Ready, ResponseCache } from './cache.js'
 import { toJsonBuffer } from './json.js'
 import { linkHeader } from './links.js'
@@ -67,27 +69,31 @@ function tellTooBroad(error: unknown): never {
 
 /** Registers operations whose answer is about the caller, or that change something; it is never held. */
 export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDeps, record: Record): ServeAction {
+  const bulk = new BulkBodies(bounds.bulkBytes)
   return (endpoint, handler) => {
+    const isBulk = endpoint.requestBody?.isBulk === true
     record(endpoint)
     app.route({
       method: endpoint.method,
       url: toRoute(endpoint.path),
       exposeHeadRoute: endpoint.head,
-      onRequest: async (request) => {
+      onRequest: async (request, reply) => {
         if (endpoint.refusesForeign) origins.refuseForeign(request)
         if (endpoint.scope && !request.principal?.portee.includes(endpoint.scope)) throw new Problem('scope_required')
+        if (isBulk) bulk.admit(request, reply)
       },
-      ...(endpoint.requestBody?.isBulk ? { bodyLimit: bounds.bulkBytes } : {}),
+      ...(isBulk ? { bodyLimit: bounds.bulkBytes } : {}),
       handler: async (request, reply) => {
         checkContentType(endpoint, request)
         const { values } = readQuery(endpoint, request, bounds)
-        const answer = await handler({
+        const given = {
           parameters: { ...readPath(endpoint, request, bounds), ...values } as never,
           body: request.body,
           principal: request.principal,
           address: addressOf(request),
           secure: origins.isSecure(request),
-        })
+        }
+        const answer = await bulk.use(request, () => handler(given))
         reply
           .code(endpoint.status)
           .header('cache-control', 'no-store')
@@ -164,7 +170,10 @@ function checkContentType(endpoint: Endpoint, request: FastifyRequest): void {
   const type = request.headers['content-type']
   if (!endpoint.requestBody || type === undefined) return
   const essence = (type.split(';')[0] as string).trim().toLowerCase()
-  if (!endpoint.requestBody.contentTypes.includes(essence)) throw new Problem('unsupported_media_type')
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  const charset = /;\s*charset="?([^";\s]*)/i.exec(type)?.[1] ?? 'utf-8'
+  const isReadable = encoding === 'identity' && /^(utf-?8|us-ascii)$/i.test(charset)
+  if (!isReadable || !endpoint.requestBody.contentTypes.includes(essence)) throw new Problem('unsupported_media_type')
 }
 
 /** The weak comparison of If-None-Match, https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2. */

@@ -18,6 +18,8 @@ import './request.js'
 import { answerOddRequests, bytesRefuser, Connections } from './sockets.js'
 
 const MAX_REQUEST_LINE_BYTES = 8 * 1024
+/** JSON is parsed at once, while nothing else runs. */
+const MAX_JSON_BYTES = 131_072
 /** Past this delay of the event loop new requests are shed. */
 const MAX_EVENT_LOOP_DELAY_MILLISECONDS = 1_000
 /** A time-out is noticed so late at most. */
@@ -155,7 +157,8 @@ function addParsers(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    if (isUtf8(body as Buffer)) parseJson(request, body.toString(), done)
+    if (body.length > MAX_JSON_BYTES) done(new Problem('body_too_large'))
+    else if (isUtf8(body as Buffer)) parseJson(request, body.toString(), done)
     else done(invalidBody('is not UTF-8'))
   })
   app.addContentTypeParser('application/x-ndjson', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))

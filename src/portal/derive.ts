@@ -48,6 +48,7 @@ export function pointsOf({ from, where } = EVERY_VALIDATION): string {
 export async function deriveScores(db: Db): Promise<void> {
   const { sql, values } = await expectedScores(db, EVERY_AUTEUR, 'lot_points')
   await db.exec(`update auteurs ${setScores(`(${sql})`)}`, ...values)
+  await db.analyze('auteurs')
 }
 
 /** The same for some authors, from the points that a table holds of them. What is expected is found first: it is few. */
@@ -110,7 +111,11 @@ export async function deriveRankings(db: Db): Promise<void> {
   await db.exec('drop table lot_classements')
   await db.analyze('classements')
   for (const { pattern, entries } of ORDERS) await rebuild(db, pattern, entries)
+  await db.analyze('noeuds')
 }
+
+/** Of an author, `a`, who is found already: PostgreSQL would look for all others who do. */
+export const HOLDS_PLACE = 'a.cle_classement + 0 is not null'
 
 /** The rankings that a validation counts in besides the whole one: its category's, its year's and its month's. */
 const RANKINGS = ['-c.id_rubrique', 'v.mois / 100 * 100', 'v.mois']
@@ -123,7 +128,7 @@ export function rankedIn({ from, where } = EVERY_VALIDATION): string {
   return RANKINGS.map(
     (ranking) => `select ${ranking} as classement, cast(-sum(c.score) as bigint) as cle, v.id_auteur
       from ${from} join challenges c on c.id_challenge = v.id_challenge join auteurs a on a.id_auteur = v.id_auteur
-      where ${where} and a.cle_classement is not null and ${ranking} is not null group by ${ranking}, v.id_auteur`,
+      where ${where} and ${HOLDS_PLACE} and ${ranking} is not null group by ${ranking}, v.id_auteur`,
   ).join(' union all ')
 }
 

@@ -16,19 +16,22 @@ const NEWLINE = 0x0a
  * Cuts a stream of bytes into lines, holding no more than one line and one chunk. A line that is too long is skipped
  * to its end, and told.
  */
-export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line[]> {
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+  maxLineBytes = MAX_LINE_BYTES,
+): AsyncGenerator<Line[]> {
   let number = 0
   let rest: Buffer[] = []
   let restBytes = 0
   const finish = (end: Buffer): Line => {
     number++
     const bytes = restBytes + end.length
-    const line = bytes > MAX_LINE_BYTES ? undefined : rest.length === 0 ? end : Buffer.concat([...rest, end])
+    const line = bytes > maxLineBytes ? undefined : rest.length === 0 ? end : Buffer.concat([...rest, end])
     rest = []
     restBytes = 0
     return line
       ? toLine(number, line)
-      : { number, text: undefined, fault: `the line is longer than ${MAX_LINE_BYTES} bytes` }
+      : { number, text: undefined, fault: `the line is longer than ${maxLineBytes} bytes` }
   }
   for await (const chunk of chunks) {
     const buffer = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
@@ -40,7 +43,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
     }
     const tail = buffer.subarray(from)
     restBytes += tail.length
-    if (restBytes <= MAX_LINE_BYTES) rest.push(Buffer.from(tail))
+    if (restBytes <= maxLineBytes) rest.push(Buffer.from(tail))
     else rest = []
     yield lines
   }

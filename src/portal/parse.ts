@@ -8,22 +8,24 @@ export interface ParsedLine {
   isRemoval: boolean
   /** The values of the key, the columns and the staged columns; of a removal, those of the key alone. */
   row: unknown[]
-  /** Rows of the list in the record. */
-  children: unknown[][]
+  /** Makes the rows of the list in the record: thousands of small objects, which are not worth keeping. */
+  children: () => unknown[][]
   /** Names of fields that no record of the kind has; they are left out. */
   unknownFields: string[]
 }
 
-/** Reads a line; undefined where it is blank. Throws `FieldError` with the field and the reason. */
-export function parseLine({ text, fault }: Line): ParsedLine | undefined {
+const TYPES: readonly string[] = recordKinds.map(({ type }) => type)
+
+/** Reads a line of some types; undefined where it is blank. Throws `FieldError` with the field and the reason. */
+export function parseLine({ text, fault }: Line, types = TYPES): ParsedLine | undefined {
   if (text === undefined) throw new FieldError(fault)
   if (text.trim() === '') return undefined
   const line = parseObject(text)
   const kind = kindOf(line.type)
-  if (!kind) throw new FieldError(`type must be one of ${recordKinds.map(({ type }) => type).join(', ')}`)
+  if (!kind || !types.includes(kind.type)) throw new FieldError(`type must be one of ${types.join(', ')}`)
   if (line.supprime !== undefined && line.supprime !== false) {
     if (line.supprime !== true) throw new FieldError('supprime must be true or false')
-    return { kind, isRemoval: true, row: readKey(kind, line), children: [], unknownFields: [] }
+    return { kind, isRemoval: true, row: readKey(kind, line), children: () => [], unknownFields: [] }
   }
   const isUnknown = (name: string) => !Object.hasOwn(kind.fields, name) && name !== 'type' && name !== 'supprime'
   return { kind, isRemoval: false, ...readRecord(kind, line), unknownFields: Object.keys(line).filter(isUnknown) }

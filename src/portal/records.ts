@@ -266,9 +266,9 @@ export function readKey(kind: RecordKind, line: unknown): unknown[] {
 }
 
 /** What the staging table takes of a line, and the rows of the list in it. Throws `FieldError` that names the field. */
-export function readRecord(kind: RecordKind, line: unknown): { row: unknown[]; children: unknown[][] } {
+export function readRecord(kind: RecordKind, line: unknown): { row: unknown[]; children: () => unknown[][] } {
   const values = readFields(kind.fields, line) as never
-  return { row: kind.toRow(values), children: kind.children?.toRows(values) ?? [] }
+  return { row: kind.toRow(values), children: () => kind.children?.toRows(values) ?? [] }
 }
 
 function readFields<F extends Fields>(fields: F, object: unknown, prefix = ''): Read<F> {

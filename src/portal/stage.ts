@@ -97,7 +97,7 @@ export class Stager {
       throw new FieldError('a compte is imported only with --with-accounts')
     }
     this.push(kind.table, [number, isRemoval ? 1 : 0, ...row])
-    for (const child of children) this.push(kind.children!.table, [number, ...child])
+    for (const child of children()) this.push(kind.children!.table, [number, ...child])
     for (const name of unknownFields) this.noteUnknown(`${kind.type}.${name}`)
   }
 

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { Count, endpoint, Id, Text } from '../contract.js'
+import { Count, endpoint, Text } from '../contract.js'
+import { Id } from '../parameters.js'
 
 const Rubrique = Type.Object({ id_rubrique: Id, nom: Text("The category's name."), nb_challenges: Count })
 

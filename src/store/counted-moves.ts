@@ -32,7 +32,7 @@ export async function applyMoves(db: Db, sliceOf: SliceOf): Promise<void> {
   await runInOrder(db, [insertRoots, ...insertTouched, updateTouched])
   const [empty, overfull] = await Promise.all([db.all(selectEmpty, {}), db.all(selectOverfull, {})])
   for (const node of empty) await db.run(deleteNode, { ...node })
-  for (const leaf of overfull) await part(db, sliceOf, { ...leaf, niveau: 0 })
+  for (const leaf of overfull) await part(db, sliceOf, leaf)
 }
 
 /** What was noted is applied, or not to be. */
@@ -92,8 +92,9 @@ const insertRoots = fixed(
 /** The nodes that entries lie in, level by level: a node of one level lies whole in one of the next. */
 const insertTouched = LEVELS.map((niveau) => {
   const below = niveau === 0 ? 'lot_ecarts' : `lot_noeuds where niveau = ${niveau - 1}`
+  // SQLite seeks both columns where what they are compared with is of no column: else it would walk through ties.
   const floor = (column: string) =>
-    `(select n.${column} from noeuds n where n.arbre = m.arbre and n.niveau = ${niveau} and (n.cle, n.id) <= (m.cle, m.id)
+    `(select n.${column} from noeuds n where n.arbre = m.arbre and n.niveau = ${niveau} and (n.cle, n.id) <= (+m.cle, +m.id)
       order by n.cle desc, n.id desc limit 1)`
   return fixed(
     `insert into lot_noeuds (arbre, niveau, cle, id, nb)
@@ -108,20 +109,28 @@ const updateTouched = fixed(
    where noeuds.arbre = m.arbre and noeuds.niveau = m.niveau and noeuds.cle = m.cle and noeuds.id = m.id`,
 )
 
+/** Found before anything else is asked of them: PostgreSQL would walk all nodes for the few that are empty or overfull. */
+const found = (nodes: string, condition: string) =>
+  `with trouves as materialized (${nodes}) select arbre, niveau, cle, id from trouves t where ${condition}`
+
 /** An empty node goes with those below that begin where it does, save where one above begins there and is not empty. */
 const selectEmpty = fixed<Node>(
-  `select n.arbre, n.niveau, n.cle, n.id from (select distinct arbre, cle, id from lot_noeuds where cle > ${FIRST_CLE}) as m
-   cross join (${ALL_LEVELS}) as l
-   join noeuds n on n.arbre = m.arbre and n.niveau = l.niveau and n.cle = m.cle and n.id = m.id
-   where n.nb = 0 and not exists (
-     select 1 from noeuds p where p.arbre = n.arbre and p.niveau in (1, 2, 3) and p.niveau > n.niveau
-       and p.cle = n.cle and p.id = n.id and p.nb <> 0)`,
+  found(
+    `select n.* from (select distinct arbre, cle, id from lot_noeuds where cle > ${FIRST_CLE}) as m
+     cross join (${ALL_LEVELS}) as l
+     join noeuds n on n.arbre = m.arbre and n.niveau = l.niveau and n.cle = m.cle and n.id = m.id`,
+    `t.nb = 0 and 0 = (
+       select count(*) from noeuds p where p.arbre = t.arbre and p.niveau in (1, 2, 3) and p.niveau > t.niveau
+         and p.cle = t.cle and p.id = t.id and p.nb <> 0)`,
+  ),
 )
 
-const selectOverfull = fixed<{ arbre: string; cle: number; id: number }>(
-  `select n.arbre, n.cle, n.id from lot_noeuds m
-   join noeuds n on n.arbre = m.arbre and n.niveau = m.niveau and n.cle = m.cle and n.id = m.id
-   where m.niveau = 0 and n.nb > ${MAX_MEMBERS}`,
+const selectOverfull = fixed<Node>(
+  found(
+    `select n.* from lot_noeuds m
+     join noeuds n on n.arbre = m.arbre and n.niveau = m.niveau and n.cle = m.cle and n.id = m.id where m.niveau = 0`,
+    `t.nb > ${MAX_MEMBERS}`,
+  ),
 )
 
 const deleteNode = statement<{ arbre: string; niveau: number; cle: number; id: number }>()((q, p) =>

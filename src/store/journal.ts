@@ -11,20 +11,26 @@ const MAX_JOURNAL_LINES = 100_000
 /** Writes lines under the cursors that follow `last`. Returns the newest cursor. */
 export async function appendJournal(db: Db, entries: readonly JournalEntry[], last: number): Promise<number> {
   const date = nowSeconds()
-  const rows = entries
-    .slice(-MAX_JOURNAL_LINES)
-    .map((entry, i, kept) => [
-      ...[last + entries.length - kept.length + i + 1, date, entry.type, entry.supprime ?? 0],
-      ...[entry.id_auteur ?? null, entry.id_challenge ?? null, entry.id_rubrique ?? null],
-      entry.rangs ? JSON.stringify(entry.rangs) : null,
-    ])
-  await db.load('journal', COLUMNS, rows)
+  const first = Math.max(0, entries.length - MAX_JOURNAL_LINES)
+  for (let from = first; from < entries.length; from += LOADED_AT_ONCE) {
+    const some = entries.slice(from, from + LOADED_AT_ONCE)
+    const rows = some.map((entry, i) => toRow(last + from + i + 1, date, entry))
+    await db.load('journal', COLUMNS, rows)
+  }
   const [state] = await db.all(selectLines, {})
-  const lines = Number(state?.lignes) + rows.length
+  const lines = Number(state?.lignes) + entries.length - first
   const excess = Math.max(0, lines - MAX_JOURNAL_LINES)
   if (excess > 0) await db.run(deleteOldest, { excess })
   await db.run(updateLines, { lignes: lines - excess })
   return last + entries.length
+}
+
+/** Rows are made so many at a time, so that nothing else waits long. */
+const LOADED_AT_ONCE = 1_000
+
+function toRow(curseur: number, date: number, entry: JournalEntry): unknown[] {
+  const { type, supprime = 0, id_auteur = null, id_challenge = null, id_rubrique = null, rangs } = entry
+  return [curseur, date, type, supprime, id_auteur, id_challenge, id_rubrique, rangs ? JSON.stringify(rangs) : null]
 }
 
 const COLUMNS = ['curseur', 'date', 'type', 'supprime', 'id_auteur', 'id_challenge', 'id_rubrique', 'rangs']

@@ -6,7 +6,7 @@ const slow = { name: 'StoreError', fault: 'slow' }
 
 test('two run at once, fifty wait, one more is refused; what still waits or runs after 2 s is told so, and then there is room', async () => {
   let lent = 0
-  const reads = new LongReads({ make: () => ++lent, dispose: () => lent--, maxAtOnce: 2, endsByItself: false })
+  const reads = new LongReads({ make: () => ++lent, dispose: () => lent--, maxAtOnce: 2 })
   let end = (): void => undefined
   const ended = new Promise<void>((resolve) => {
     end = resolve

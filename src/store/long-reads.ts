@@ -11,8 +11,6 @@ export interface LongReadOptions<T> {
   dispose(lent: T): unknown
   /** Few leave processors and connections to what is short. */
   maxAtOnce: number
-  /** Whether the engine ends by itself what takes too long, so that only the wait is counted here. */
-  endsByItself: boolean
 }
 
 /**
@@ -29,7 +27,7 @@ export class LongReads<T> {
 
   /** `deadline` is in milliseconds since 1970. */
   run<R>(work: (lent: T, deadline: number) => Promise<R>): Promise<R> {
-    const { maxAtOnce, endsByItself } = this.options
+    const { maxAtOnce } = this.options
     if (this.underWay >= maxAtOnce + MAX_WAITING) return Promise.reject(tooSlow('too many long reads wait already'))
     this.underWay++
     const deadline = Date.now() + BUDGET_MILLISECONDS
@@ -38,7 +36,6 @@ export class LongReads<T> {
       const timer = setTimeout(() => reject(late()), BUDGET_MILLISECONDS)
       const begin = async (lent: T) => {
         if (Date.now() >= deadline) throw late()
-        if (endsByItself) clearTimeout(timer)
         return work(lent, deadline)
       }
       const ended = () => {

@@ -35,3 +35,20 @@ test('a work whose turn does not come before its deadline is refused then, and n
   ).rejects.toThrow('its own')
   expect(done).toEqual(['long'])
 })
+
+test('a work whose turn comes when its deadline has just passed is refused, and does not wait for ever', async () => {
+  const mutex = new Mutex()
+  const before = mutex.run(async () => {
+    const end = Date.now() + 30
+    while (Date.now() < end);
+  })
+  const begun: string[] = []
+  const late = mutex.runBefore(
+    Date.now() + 10,
+    () => new Error('late'),
+    async () => begun.push('late'),
+  )
+  await expect(late).rejects.toThrow('late')
+  await before
+  expect(begun).toEqual([])
+})

@@ -60,7 +60,8 @@ export class Mutex {
       const timer = setTimeout(() => reject(late()), deadline - Date.now())
       const begin = async () => {
         clearTimeout(timer)
-        if (Date.now() < deadline) resolve(await work())
+        if (Date.now() >= deadline) throw late()
+        resolve(await work())
       }
       this.run(begin).catch(reject)
     })

@@ -152,6 +152,8 @@ export interface StoreState {
   /** Whether changes of others are heard as they come; otherwise each request asks. */
   isHearing: boolean
   replicas: { usable: number; known: number }
+  /** Whether a statement runs in a thread of this process, which ends in its own time or with the process. */
+  isBusyBeside: boolean
 }
 
 /** Where a store says, once, that something beside it went away or came back. */

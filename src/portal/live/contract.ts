@@ -1,5 +1,6 @@
 import Type from 'typebox'
-import { Count, endpoint, Id, Text } from '../../contract.js'
+import { Count, endpoint, Text } from '../../contract.js'
+import { Id } from '../../parameters.js'
 import { LIVE_TYPES } from './rules.js'
 
 const RESULTS = ['appliquee', 'connue', 'refusee'] as const
@@ -10,6 +11,14 @@ const LineResult = Type.Object({
     description: 'Applied; known, as the portal holds just what the line says; or refused.',
   }),
   raison: Type.Optional(Text('Why it is refused.')),
+  champs_inconnus: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Fields that a record of the type does not have, ten at most: they were left out.',
+    }),
+  ),
+  reessayer: Type.Optional(
+    Type.Boolean({ description: 'True where there was no time for it: send it again as it is.' }),
+  ),
 })
 
 export const postValidations = endpoint({

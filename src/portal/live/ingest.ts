@@ -1,11 +1,12 @@
+import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-
-import type { Change, JournalEntry, Store } from '../../store/store.js'
+import type { Change, Db, JournalEntry, Store } from '../../store/store.js'
 import { FieldError } from '../fields.js'
 import type { Line } from '../lines.js'
-import { parseLine } from '../parse.js'
+import { type ParsedLine, parseLine } from '../parse.js'
+import { applyStep, makeLots, type Refusal, type StepOutcome } from './apply.js'
 import { LIVE_TYPES } from './rules.js'
-import { applyStep, makeLots, type NumberedLine, stepsOf } from './steps.js'
+import { halvesOf, type NumberedLine, type Step, stepsOf } from './steps.js'
 import { makeTouched, PointsError, settle } from './touched.js'
 
 /** Lines are read so much at a time, so that nothing else waits long; a short one costs more than its characters. */
@@ -13,16 +14,27 @@ const CHARACTERS_A_TURN = 65_536
 const LINE_CHARACTERS = 100
 
 /** What became of one line: applied, known already, or refused and why. */
-export interface LineResult {
+export interface LineResult extends Partial<Refusal> {
   ligne: number
   resultat: 'appliquee' | 'connue' | 'refusee'
-  raison?: string
+  /** Names of fields that the type does not have, the first of them: they were left out. */
+  champs_inconnus?: string[]
+}
+
+const MAX_UNKNOWN_FIELDS = 10
+
+/** A step that is not begun so long after the lock was taken is left to another batch. One step takes what it takes. */
+const BATCH_MILLISECONDS = 2_000
+const OUT_OF_TIME: Refusal = {
+  raison: `not tried: what came before took ${BATCH_MILLISECONDS / 1000} s; send it again`,
+  reessayer: true,
 }
 
 /**
  * Applies lines of the dump to a portal that is being served, one after the other and in one transaction: each as an import
  * of that line alone would, save that a line which is refused leaves the others be. Costs what the lines touch, not the
- * portal. Blank lines have no result. Throws `StoreError`; then nothing was applied, and the same lines may be sent again.
+ * portal. What there was no time for is refused with `reessayer`: those lines, in their order, make the next batch. Blank
+ * lines have no result. Throws `StoreError`; then nothing was applied, and the same lines may be sent again.
  */
 export async function ingest(store: Store, lines: readonly Line[]): Promise<LineResult[]> {
   const results = new Map<number, LineResult>()
@@ -35,7 +47,7 @@ export async function ingest(store: Store, lines: readonly Line[]): Promise<Line
       await nextTurn()
     }
     try {
-      const read = parseLine(line)
+      const read = parseLine(line, LIVE_TYPES)
       if (read) parsed.push({ ...allowed(read), number: line.number })
     } catch (error) {
       if (!(error instanceof FieldError)) throw error
@@ -46,58 +58,100 @@ export async function ingest(store: Store, lines: readonly Line[]): Promise<Line
   return [...results.values()].sort((a, b) => a.ligne - b.ligne)
 }
 
-function allowed<T extends { kind: { type: string }; isRemoval: boolean }>(line: T): T {
+function allowed(line: ParsedLine): ParsedLine {
   const { kind, isRemoval } = line
-  if (!LIVE_TYPES.includes(kind.type)) throw new FieldError(`type must be one of ${LIVE_TYPES.join(', ')}`)
   if (isRemoval && kind.type === 'auteur') throw new FieldError('an auteur is removed by an import alone')
   return line
 }
 
-/** Applies lines that are well-formed. Where the sum of some author's points is too large, the line to blame is found by halving. */
+/** Applies lines that are well-formed; once more, with care, where somebody might have too many points on the way. */
 async function applyLines(store: Store, lines: readonly NumberedLine[]): Promise<LineResult[]> {
   if (lines.length === 0) return []
+  let deadline: number | undefined
+  const apply = (outcomeOf: OutcomeOf) => {
+    const change: Change = {}
+    const work = (db: Db) => {
+      deadline ??= performance.now() + BATCH_MILLISECONDS
+      return applyBatch(db, lines, change, { outcomeOf, deadline })
+    }
+    return store.write(change, work, 'donnees')
+  }
   try {
-    return await applyBatch(store, lines)
+    return await apply(applyStep)
   } catch (error) {
-    if (!(error instanceof PointsError)) throw error
-    const [first] = lines
-    if (lines.length === 1) return [{ ligne: first!.number, resultat: 'refusee', raison: error.message }]
-    const middle = lines.length >> 1
-    return [...(await applyLines(store, lines.slice(0, middle))), ...(await applyLines(store, lines.slice(middle)))]
+    if (error instanceof PointsError) return apply(applyCarefully)
+    throw error
   }
 }
 
-function applyBatch(store: Store, lines: readonly NumberedLine[]): Promise<LineResult[]> {
-  const change: Change = {}
-  return store.write(
-    change,
-    async (db) => {
-      const results: LineResult[] = []
-      const entries: JournalEntry[] = []
-      await Promise.all([makeLots(db), makeTouched(db)])
-      for (const step of stepsOf(lines)) {
-        const { known, refused } = await applyStep(db, step)
-        for (const line of step.lines) {
-          const { number: ligne } = line
-          const raison = refused.get(ligne)
-          if (raison !== undefined) results.push({ ligne, resultat: 'refusee', raison })
-          else results.push({ ligne, resultat: known.has(ligne) ? 'connue' : 'appliquee' })
-          if (raison === undefined && !known.has(ligne)) entries.push(entryOf(line))
-        }
-        for (const { number: ligne, of } of step.repeats) {
-          const raison = refused.get(of)
-          results.push(raison === undefined ? { ligne, resultat: 'connue' } : { ligne, resultat: 'refusee', raison })
-        }
-      }
-      if (entries.length > 0) {
-        const rangs = await settle(db)
-        if (Object.keys(rangs).length > 0) entries.push({ type: 'classement', rangs })
-        change.donnees = entries
-      }
-      return results
-    },
-    'donnees',
-  )
+/** How a step is applied; undefined where it is to be halved first. */
+type OutcomeOf = (db: Db, step: Step) => Promise<StepOutcome | undefined>
+
+/** Takes back a step that gives somebody too many points, and refuses the line that does. */
+async function applyCarefully(db: Db, step: Step): Promise<StepOutcome | undefined> {
+  await db.exec('savepoint etape')
+  const outcome = await applyStep(db, step).catch(async (error) => {
+    // After any other fault there may be no transaction left to go on with.
+    if (!(error instanceof PointsError)) throw error
+    await db.exec('rollback to savepoint etape')
+    return step.lines.length > 1 ? undefined : allRefused(step, { raison: error.message })
+  })
+  await db.exec('release savepoint etape')
+  return outcome
+}
+
+async function applyBatch(
+  db: Db,
+  lines: readonly NumberedLine[],
+  change: Change,
+  { outcomeOf, deadline }: { outcomeOf: OutcomeOf; deadline: number },
+): Promise<LineResult[]> {
+  const results: LineResult[] = []
+  const entries: JournalEntry[] = []
+  await Promise.all([makeLots(db), makeTouched(db)])
+  const waiting = stepsOf(lines).reverse()
+  for (let step = waiting.pop(); step; step = waiting.pop()) {
+    const isLate = results.length > 0 && performance.now() > deadline
+    const outcome = isLate ? allRefused(step, OUT_OF_TIME) : await outcomeOf(db, step)
+    if (!outcome) {
+      waiting.push(...halvesOf(step).reverse())
+      continue
+    }
+    results.push(...resultsOf(step, outcome))
+    entries.push(...step.lines.filter(({ number }) => isApplied(number, outcome)).map(entryOf))
+  }
+  if (entries.length > 0) {
+    const rangs = await settle(db)
+    if (Object.keys(rangs).length > 0) entries.push({ type: 'classement', rangs })
+    change.donnees = entries
+  }
+  return results
+}
+
+function* resultsOf({ lines, repeats }: Step, outcome: StepOutcome): Generator<LineResult> {
+  for (const line of lines) {
+    const resultat = isApplied(line.number, outcome) ? 'appliquee' : 'connue'
+    yield resultOf(line.number, resultat, outcome.refused.get(line.number) ?? unknownIn(line))
+  }
+  for (const { number, of } of repeats) yield resultOf(number, 'connue', outcome.refused.get(of) ?? {})
+}
+
+type Beside = Pick<LineResult, 'raison' | 'reessayer' | 'champs_inconnus'>
+
+function resultOf(ligne: number, resultat: 'appliquee' | 'connue', beside: Beside): LineResult {
+  return { ligne, resultat: beside.raison === undefined ? resultat : 'refusee', ...beside }
+}
+
+function isApplied(number: number, { known, refused }: StepOutcome): boolean {
+  return !known.has(number) && !refused.has(number)
+}
+
+function allRefused({ lines }: Step, refusal: Refusal): StepOutcome {
+  return { known: new Set(), refused: new Map(lines.map(({ number }) => [number, refusal])) }
+}
+
+function unknownIn({ unknownFields }: NumberedLine): Pick<LineResult, 'champs_inconnus'> {
+  return unknownFields.length > 0 ? { champs_inconnus: unknownFields.slice(0, MAX_UNKNOWN_FIELDS) } : {}
 }
 
 function entryOf({ kind, isRemoval, row }: NumberedLine): JournalEntry {

@@ -1,5 +1,6 @@
-import type { Bounds, ServeAction } from '../../contract.js'
+import type { ServeAction } from '../../contract.js'
 import { invalidBody, Problem } from '../../errors.js'
+import type { Bounds } from '../../parameters.js'
 import type { Store } from '../../store/store.js'
 import { type Line, readLines } from '../lines.js'
 import { postValidations } from './contract.js'
@@ -7,6 +8,8 @@ import { ingest, tally } from './ingest.js'
 
 /** A body is cut so that no piece of it holds the event loop for long. */
 const PIECE_BYTES = 65_536
+/** Nor does a line: it is parsed at once. */
+const MAX_LINE_BYTES = 131_072
 
 /** What changes the portal while it is served. */
 export function portalRoutes(serve: ServeAction, { store, bounds }: { store: Store; bounds: Bounds }): void {
@@ -24,7 +27,7 @@ async function linesOf(body: unknown, maxLines: number): Promise<Line[]> {
     return [{ number: 1, text: textOf(body) }]
   }
   const lines: Line[] = []
-  for await (const some of readLines(piecesOf(body))) {
+  for await (const some of readLines(piecesOf(body), MAX_LINE_BYTES)) {
     lines.push(...some)
     if (lines.length > maxLines) {
       throw new Problem('body_too_large', {

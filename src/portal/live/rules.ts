@@ -7,16 +7,21 @@ import { touch } from './touched.js'
 /** Kinds whose lines change single records while the portal is served. */
 export const LIVE_TYPES: readonly string[] = ['validation', 'challenge', 'auteur', 'rubrique']
 
+/** A step of several lines that touches more than this is applied in parts, between which its time can be over. */
+export const MAX_WEIGHT = 2_000
+
 /** How the lines of one kind change the portal; every select is over their lot, as `l`. */
 export interface Rules {
-  /** A select that finds something where the lines must be applied one by one. */
-  isParted?: string
+  /** A select of how much the lines touch besides themselves, as `poids`. */
+  weight?: string
   /** What is to be worked out of the lines first. */
   prepare?: readonly string[]
   /** Selects of (ligne, id) of lines that are refused. */
   refusals: readonly { select: string; reason: (id: number) => string }[]
   /** A select of the lines that say just what the portal holds. */
   known: string
+  /** A select of how many points more somebody may have had between the lines than after the last one. */
+  between?: string
   apply: (db: Db) => Promise<void>
 }
 
@@ -57,6 +62,9 @@ function noteMoves(entries: string, nb: 1 | -1): string {
 const LISTED_NEW = (table: string, id: string) =>
   `select '${table}' as arbre, 0 as cle, l.${id} as id from ${lotOf(table)} l where not exists (select 1 from ${table} t where t.${id} = l.${id})`
 
+const SOLVED_AND_LISTED = `select (select count(*) from lot_challenges_auteurs) + coalesce(sum(t.nb_validations), 0) as poids
+  from lot_challenges l join challenges t on t.id_challenge = l.id_challenge`
+
 /** For lines that write a record, by its type. */
 export const upserts: Record<string, Rules> = {
   rubrique: {
@@ -83,9 +91,6 @@ export const upserts: Record<string, Rules> = {
     },
   },
   challenge: {
-    // A score that falls would hide that another line, alone, gives somebody too many points.
-    isParted: `select 1 from lot_challenges l join challenges t on t.id_challenge = l.id_challenge
-      where l.score < t.score and t.nb_validations > 0 limit 1`,
     refusals: [
       dangling('challenges', 'id_rubrique', 'rubriques'),
       dangling('challenges_auteurs', 'id_auteur', 'auteurs', 'auteurs'),
@@ -97,6 +102,10 @@ export const upserts: Record<string, Rules> = {
        and not exists (select id_auteur from challenges_auteurs o where o.id_challenge = t.id_challenge
          except select id_auteur from lot_challenges_auteurs n where n.id_challenge = t.id_challenge)`,
     ),
+    // A score that falls would hide that another line, alone, gives somebody too many points.
+    between: `select coalesce(sum(t.score - l.score), 0) as points from lot_challenges l
+      join challenges t on t.id_challenge = l.id_challenge where l.score < t.score`,
+    weight: SOLVED_AND_LISTED,
     apply: async (db) => {
       await touch(
         db,
@@ -116,9 +125,9 @@ export const upserts: Record<string, Rules> = {
     known: holdingSame('validation'),
     apply: async (db) => {
       await touch(db, 'select id_auteur from lot_validations')
-      await leave(db)
+      await moveValidations(db, -1)
       await db.exec(upsertOf(kindNamed('validation')))
-      await enter(db)
+      await moveValidations(db, 1)
     },
   },
 }
@@ -139,6 +148,7 @@ export const removals: Record<string, Rules> = {
   challenge: {
     refusals: [],
     known: absent('challenge'),
+    weight: SOLVED_AND_LISTED,
     apply: async (db) => {
       await touch(db, `select v.id_auteur from validations v where ${OF_REMOVED}`)
       await db.exec(noteMoves(`select 'challenges' as arbre, 0 as cle, l.id_challenge as id from lot_challenges l`, -1))
@@ -154,7 +164,7 @@ export const removals: Record<string, Rules> = {
     known: absent('validation'),
     apply: async (db) => {
       await touch(db, 'select id_auteur from lot_validations')
-      await leave(db)
+      await moveValidations(db, -1)
       await db.exec(
         `delete from validations as v where (v.id_auteur, v.id_challenge) in (select id_auteur, id_challenge from lot_validations)`,
       )
@@ -169,16 +179,7 @@ function removeFrom(table: string, id: string, lot = table): string {
   return `delete from ${table} where ${id} in (select ${id} from ${lotOf(lot)})`
 }
 
-/** The validations of the lot that there are, before they change or go. */
-async function leave(db: Db): Promise<void> {
-  await moveValidations(db, -1)
-}
-
-/** The validations of the lot, after they came. */
-async function enter(db: Db): Promise<void> {
-  await moveValidations(db, 1)
-}
-
+/** The validations of the lot that there are: out of orders and counts before they change or go, into them after they came. */
 async function moveValidations(db: Db, nb: 1 | -1): Promise<void> {
   const there =
     'from lot_validations l join validations v on v.id_auteur = l.id_auteur and v.id_challenge = l.id_challenge'

@@ -1,8 +1,8 @@
+import { sql } from 'kysely'
 import { applyMoves, forgetMoves, makeMoves } from '../../store/counted-moves.js'
-
-import { fixed, runInOrder, type Statement } from '../../store/query.js'
+import { fixed, runInOrder, type Statement, statement } from '../../store/query.js'
 import { type Db, makeScratch, type Ranges } from '../../store/store.js'
-import { deriveScoresOf, MAX_POINTS, pointsOf, rankedIn, type Some } from '../derive.js'
+import { deriveScoresOf, HOLDS_PLACE, MAX_POINTS, pointsOf, rankedIn, type Some } from '../derive.js'
 import { sliceOf } from '../orders.js'
 
 /** A change would give an author more points than a number carries exactly. */
@@ -34,9 +34,12 @@ export async function touch(db: Db, select: string): Promise<void> {
   await runInOrder(db, [noting(select), insertBefore, markNew])
 }
 
-/** Looks at the authors that were noted since the last look. Throws `PointsError` where one has too many points now. */
-export async function checkTouched(db: Db): Promise<void> {
-  const [beyond] = await db.all(selectBeyond, {})
+/**
+ * Looks at the authors that were noted since the last look, who may have had some points more on the way. Throws
+ * `PointsError` where one has too many.
+ */
+export async function checkTouched(db: Db, between: number): Promise<void> {
+  const [beyond] = await db.all(selectBeyond, { most: MAX_POINTS - between })
   if (beyond) throw new PointsError(beyond.id_auteur)
   await db.run(markSeen)
 }
@@ -89,16 +92,18 @@ const markNew = fixed(`update lot_touches set vu = ${IN_STEP} where vu = ${NEW}`
 const markSeen = fixed(`update lot_touches set vu = ${SEEN} where vu = ${IN_STEP}`)
 
 const insertGains = fixed(`insert into lot_gains (id_auteur, nb, points) ${pointsOf(SOLVED)}`)
-const selectBeyond = fixed<{ id_auteur: number }>(
-  `select a.id_auteur from (${pointsOf(solvedOf(IN_STEP))}) as g
-   join auteurs a on a.id_auteur = g.id_auteur
-   where g.points > ${MAX_POINTS} or a.base + g.points > ${MAX_POINTS} order by a.id_auteur limit 1`,
-)
+const selectBeyond = statement<{ most: number }>()((q, { most }) => {
+  const select = sql.raw(`select a.id_auteur from (${pointsOf(solvedOf(IN_STEP))}) as g
+    join auteurs a on a.id_auteur = g.id_auteur`)
+  const beyond = sql<{ id_auteur: number }>`${select}
+    where g.points > ${most} or a.base + g.points > ${most} order by a.id_auteur limit 1`
+  return { compile: () => beyond.compile(q) }
+})
 
 const noteRanks = (nb: number) =>
   fixed(
     `insert into lot_ecarts (arbre, cle, id, nb) select 'classement', a.cle_classement, a.id_auteur, ${nb}
-     from ${TOUCHED.from} where ${TOUCHED.where} and a.cle_classement is not null`,
+     from ${TOUCHED.from} where ${TOUCHED.where} and ${HOLDS_PLACE}`,
   )
 const insertOldRanks = noteRanks(-1)
 const insertNewRanks = noteRanks(1)

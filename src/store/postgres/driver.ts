@@ -131,6 +131,7 @@ function isOfConnection(error: Error, code: string): boolean {
 }
 
 const connectionFaults: Record<string, string> = {
+  'Query read timeout': 'PostgreSQL does not answer in time; look at its load and its log',
   ECONNREFUSED: 'nothing listens there (ECONNREFUSED); check the host, the port and that PostgreSQL runs',
   ENOTFOUND: 'there is no such host (ENOTFOUND); check the address',
   'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string':

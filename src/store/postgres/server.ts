@@ -122,7 +122,8 @@ export class Server {
     const { connections, timeoutMilliseconds } = this.options
     const times = timeoutMilliseconds && {
       connect: timeoutMilliseconds,
-      statement: Math.min(STATEMENT_MILLISECONDS, timeoutMilliseconds),
+      // The server says that a statement is slow before the connection would be given up.
+      statement: Math.min(STATEMENT_MILLISECONDS, Math.ceil(0.8 * timeoutMilliseconds)),
       idleTransaction: 2 * timeoutMilliseconds,
     }
     return makePool(this.address, times || {}, connections)

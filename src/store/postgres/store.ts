@@ -49,9 +49,9 @@ export class PostgresStore implements Store {
     private readonly beside?: Beside,
   ) {
     if (!beside) return
-    // What they are lent is their turn; the connection comes with the read, and the server ends what takes too long.
+    // What they are lent is their turn; the connection comes with the read, and the server ends a statement that takes too long.
     const turns = { make: () => ({}), dispose: () => undefined }
-    this.longReads = new LongReads({ ...turns, maxAtOnce: Math.ceil(beside.connections / 2), endsByItself: true })
+    this.longReads = new LongReads({ ...turns, maxAtOnce: Math.ceil(beside.connections / 2) })
   }
 
   /** At once while the primary is heard; otherwise it is asked, by a question that begins after this call. */
@@ -89,6 +89,7 @@ export class PostgresStore implements Store {
       reads: { ...this.reads },
       isHearing: this.beside?.watcher.heard !== undefined,
       replicas: { usable: known.filter((replica) => replica.isUsable).length, known: known.length },
+      isBusyBeside: false,
     }
   }
 

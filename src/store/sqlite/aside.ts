@@ -115,6 +115,11 @@ export class Aside {
     for (const sql of triggers) this.db.script(sql)
   }
 
+  /** Removes what is not the portal's yet. */
+  async drop(): Promise<void> {
+    await dropLeftovers(this.db, this.prefix)
+  }
+
   /** Throws where an account refers to nothing: the engine does not look after it on this connection. */
   checkAccounts(): void {
     for (const table of ACCOUNT_TABLES) {
@@ -208,11 +213,11 @@ function searchOf(table: string): string {
   return `${table}_recherche`
 }
 
-/** Removes the new tables that an import left behind; one that still goes on notices, and does without. */
-export async function dropLeftovers(db: Connection): Promise<void> {
+/** Removes the new tables that imports left behind; one that still goes on notices, and does without. */
+export async function dropLeftovers(db: Connection, prefix = NEW): Promise<void> {
   const found = () =>
     db.value(
-      `select name from main.sqlite_master where type = 'table' and name glob '${NEW}*' order by sql like 'create virtual%' desc`,
+      `select name from main.sqlite_master where type = 'table' and name glob '${prefix}*' order by sql like 'create virtual%' desc`,
     )
   if (found() === undefined) return
   await beginImmediate(db)

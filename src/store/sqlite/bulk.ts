@@ -91,7 +91,7 @@ async function mergeAside<T extends { change: Change }>(
     db.rollback()
     aside.forget()
     // Where this fails too, the next import does it.
-    await dropLeftovers(db).catch(() => undefined)
+    await aside.drop().catch(() => undefined)
     if (error instanceof Overtaken) return undefined
     throw error
   }

@@ -103,16 +103,17 @@ export class Connection extends SqliteDb {
 
 const READER_BUSY_TIMEOUT_MILLISECONDS = 1_000
 
+/** Reads the file where the system holds it, up to the 2 GiB that SQLite can map; a cache of its own would hold it twice. */
 export function openReader(path: string): Connection {
   const reader = new Connection(path, { readOnly: true, busyTimeoutMilliseconds: READER_BUSY_TIMEOUT_MILLISECONDS })
-  reader.script('pragma cache_size = -32768; pragma mmap_size = 268435456')
+  reader.script('pragma cache_size = -4096; pragma mmap_size = 2147418112')
   return reader
 }
 
 /** A writer never blocks its thread for a lock: whoever begins a transaction waits in the event loop. */
 export function openWriter(path: string): Connection {
   const writer = new Connection(path, { busyTimeoutMilliseconds: 0 })
-  writer.script('pragma synchronous = full; pragma cache_size = -65536; pragma journal_size_limit = 67108864')
+  writer.script('pragma synchronous = full; pragma cache_size = -16384; pragma journal_size_limit = 67108864')
   return writer
 }
 

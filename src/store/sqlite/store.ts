@@ -14,6 +14,7 @@ import {
   type Versions,
 } from '../store.js'
 import { bulk } from './bulk.js'
+import type { ThreadKind } from './calls.js'
 import { Connection, openReader, openWriter } from './connection.js'
 import type { SqliteDb } from './db.js'
 import { LastingThread, type Thread } from './thread.js'
@@ -41,6 +42,7 @@ export class SqliteStore implements Store {
   /** Never inside a transaction: its `data_version` moves whenever any other connection commits. */
   private readonly watcher: Connection
   private readonly nodes = new NodesByVersion()
+  private readonly threads: LastingThread[] = []
   private reads = 0
   private seen: { dataVersion: unknown; versions: Versions } | undefined
 
@@ -52,13 +54,18 @@ export class SqliteStore implements Store {
     const open = () => openReader(path)
     this.readers = new Pool(open, (reader) => reader.close(), MAX_READERS)
     this.longReads = new LongReads({
-      make: () => new LastingThread(path, 'reader'),
+      make: () => this.thread('reader'),
       dispose: (thread) => thread.close(),
       maxAtOnce: MAX_READING_THREADS,
-      endsByItself: false,
     })
     this.watcher = open()
-    this.writer = isServing ? new LastingThread(path, 'writer') : lasting(openWriter(path))
+    this.writer = isServing ? this.thread('writer') : lasting(openWriter(path))
+  }
+
+  private thread(kind: ThreadKind): LastingThread {
+    const thread = new LastingThread(this.path, kind)
+    this.threads.push(thread)
+    return thread
   }
 
   versions(): Versions {
@@ -114,7 +121,13 @@ export class SqliteStore implements Store {
   }
 
   state(): StoreState {
-    return { reads: { primary: this.reads, replica: 0 }, isHearing: true, replicas: { usable: 0, known: 0 } }
+    const isBusyBeside = this.threads.some((thread) => thread.isBusy)
+    return {
+      reads: { primary: this.reads, replica: 0 },
+      isHearing: true,
+      replicas: { usable: 0, known: 0 },
+      isBusyBeside,
+    }
   }
 
   async backup(file: string): Promise<void> {

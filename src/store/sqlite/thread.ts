@@ -40,6 +40,11 @@ export class Thread extends SqliteDb {
     return this.fault !== undefined
   }
 
+  /** Whether it has still to answer. */
+  get isBusy(): boolean {
+    return this.asked.length > 0
+  }
+
   rows(sql: string, ...values: unknown[]): Promise<unknown[]> {
     return this.ask(['rows', sql, ...values])
   }
@@ -116,6 +121,10 @@ export class LastingThread {
     private readonly path: string,
     private readonly kind: ThreadKind,
   ) {}
+
+  get isBusy(): boolean {
+    return this.thread?.isBusy ?? false
+  }
 
   current(): Thread {
     if (this.isClosed) throw new StoreError('unreachable', `${this.path}: the store is closed`)

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { ResponseCache } from './cache.js'
+
+const MAX_BYTES = 100_000
+const BODY = Buffer.alloc(1_000, 'a')
+
+/** A cache at the version 1 of data that never change, and how often it was asked to make something. */
+async function makeCache() {
+  const versions = { donnees: 1, comptes: 1 }
+  const store = {
+    versions: () => versions,
+    read: (work: (db: never, version: object) => unknown) => work(undefined as never, versions),
+  }
+  const cache = new ResponseCache(store as never, MAX_BYTES)
+  await cache.catchUp(1)
+  const ask = async (key: string): Promise<boolean> => {
+    if (cache.get(key, 1)) return true
+    await cache.make(key, 1, async () => ({ ready: { body: BODY, etag: '"a"' }, depends: undefined, version: 1 }))
+    return false
+  }
+  return { cache, ask }
+}
+
+const keys = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
+
+test('while there is room, an answer is held when it was asked for once', async () => {
+  const { ask } = await makeCache()
+  expect(await ask('/a')).toBe(false)
+  expect(await ask('/a')).toBe(true)
+})
+
+test('answers that never repeat push out none that do, and are not held', async () => {
+  const { cache, ask } = await makeCache()
+  for (const key of keys('/popular/', 20)) await ask(key)
+  for (const key of keys('/once/', 5_000)) await ask(key)
+  for (const key of keys('/popular/', 20)) expect([key, cache.get(key, 1) !== undefined]).toEqual([key, true])
+  const held = keys('/once/', 5_000).filter((key) => cache.get(key, 1))
+  expect(held.length).toBeLessThan(MAX_BYTES / BODY.length)
+})
+
+test('in a full cache, an answer is held when it is asked for twice, and what was used longest ago goes', async () => {
+  const { cache, ask } = await makeCache()
+  for (const key of keys('/', 200)) for (let asked = 0; asked < 3; asked++) await ask(key)
+  expect(cache.get('/199', 1)).toBeDefined()
+  expect(cache.get('/0', 1)).toBeUndefined()
+  const held = keys('/', 200).filter((key) => cache.get(key, 1))
+  expect(held.length * BODY.length).toBeLessThanOrEqual(MAX_BYTES)
+  expect(held.length * BODY.length).toBeGreaterThan(MAX_BYTES / 2)
+  expect(held).toEqual(keys('/', 200).slice(-held.length))
+})

@@ -1,0 +1,108 @@
+import { fixed } from '../../store/query.js'
+import { type Db, makeScratch } from '../../store/store.js'
+import { emptyLot, lotOf, lotsOf } from '../lot.js'
+import { type RecordKind, recordKinds } from '../records.js'
+import { LIVE_TYPES, MAX_WEIGHT, type Rules, removals, upserts } from './rules.js'
+import type { NumberedLine, Step } from './steps.js'
+import { checkTouched } from './touched.js'
+
+/** Why a line is refused, and whether it may be sent again as it is. */
+export interface Refusal {
+  raison: string
+  reessayer?: true
+}
+
+/** What a step did: the lines whose record was as it says already, and those that are refused. */
+export interface StepOutcome {
+  known: Set<number>
+  refused: Map<number, Refusal>
+}
+
+/** Rows are made and sent so many at a time, so that nothing else waits long. */
+const LOADED_AT_ONCE = 1_000
+
+/** Makes what steps need on a connection, where it is missing. */
+export async function makeLots(db: Db): Promise<void> {
+  const kinds = recordKinds.filter(({ type }) => LIVE_TYPES.includes(type))
+  await Promise.all([
+    ...kinds.flatMap(lotsOf).map((lot) => makeScratch(db, lotOf(lot.table), emptyLot(lot))),
+    db.exec(
+      'create index if not exists lot_challenges_auteurs_cle on lot_challenges_auteurs (id_challenge, id_auteur)',
+    ),
+    makeScratch(db, 'lot_lignes', 'select cast(null as bigint) as ligne from etat where false'),
+  ])
+}
+
+/** Applies one step: its lines see all that came before. Undefined where it is to be halved first. Throws `PointsError`. */
+export async function applyStep(db: Db, { kind, isRemoval, lines }: Step): Promise<StepOutcome | undefined> {
+  const rules = (isRemoval ? removals : upserts)[kind.type] as Rules
+  await loadLots(db, kind, isRemoval, lines)
+  const outcome = await applyLots(db, kind, lines.length, rules)
+  await Promise.all(lotsOf(kind).map(({ table }) => db.exec(`delete from ${lotOf(table)}`)))
+  return outcome
+}
+
+async function loadLots(db: Db, kind: RecordKind, isRemoval: boolean, lines: readonly NumberedLine[]): Promise<void> {
+  const [own, listed] = lotsOf(kind)
+  const columns = Object.keys(own!.columns)
+  const toRow = ({ number, row }: NumberedLine) => filled([number, isRemoval ? 1 : 0, ...row], columns.length)
+  for (let from = 0; from < lines.length; from += LOADED_AT_ONCE) {
+    await db.load(lotOf(own!.table), columns, lines.slice(from, from + LOADED_AT_ONCE).map(toRow))
+  }
+  if (!listed) return
+  for (const rows of childrenOf(lines)) await db.load(lotOf(listed.table), Object.keys(listed.columns), rows)
+}
+
+/** The rows of the lists in lines, some at a time. */
+function* childrenOf(lines: readonly NumberedLine[]): Generator<unknown[][]> {
+  let rows: unknown[][] = []
+  for (const { number, children } of lines) {
+    rows.push(...children().map((child) => [number, ...child]))
+    if (rows.length < LOADED_AT_ONCE) continue
+    yield rows
+    rows = []
+  }
+  if (rows.length > 0) yield rows
+}
+
+async function applyLots(db: Db, kind: RecordKind, count: number, rules: Rules): Promise<StepOutcome | undefined> {
+  const lines = (select: string) => db.select<{ ligne: number; id: number }>(select)
+  const [known, ...refusals] = await Promise.all([
+    Promise.all((rules.prepare ?? []).map((sql) => db.exec(sql))).then(() => lines(rules.known)),
+    ...rules.refusals.map(({ select }) => lines(select)),
+  ])
+  const refused = new Map<number, Refusal>()
+  for (const [i, found] of refusals.entries()) {
+    for (const { ligne, id } of found) refused.set(ligne, { raison: rules.refusals[i]!.reason(id) })
+  }
+  const outcome = { known: new Set(known.map(({ ligne }) => ligne)), refused }
+  const done = [...outcome.known, ...refused.keys()]
+  if (done.length < count) {
+    await drop(db, kind, done)
+    const isAlone = count - done.length === 1
+    const [weight] = rules.weight && !isAlone ? await db.select<{ poids: number }>(rules.weight) : []
+    if (weight && weight.poids > MAX_WEIGHT) return undefined
+    const [between] = rules.between && !isAlone ? await db.select<{ points: number }>(rules.between) : []
+    await rules.apply(db)
+    await checkTouched(db, between?.points ?? 0)
+  }
+  return outcome
+}
+
+function filled(row: unknown[], width: number): unknown[] {
+  return [...row, ...Array.from({ length: width - row.length }, () => null)]
+}
+
+/** Takes lines out of a lot. */
+async function drop(db: Db, kind: RecordKind, lines: readonly number[]): Promise<void> {
+  if (lines.length === 0) return
+  for (let from = 0; from < lines.length; from += LOADED_AT_ONCE) {
+    const rows = lines.slice(from, from + LOADED_AT_ONCE).map((line) => [line])
+    await db.load('lot_lignes', ['ligne'], rows)
+  }
+  const dropped = 'ligne in (select ligne from lot_lignes)'
+  await Promise.all(lotsOf(kind).map(({ table }) => db.exec(`delete from ${lotOf(table)} where ${dropped}`)))
+  await db.run(forgetLines)
+}
+
+const forgetLines = fixed('delete from lot_lignes')
