@@ -26,7 +26,7 @@ const FIRST_KEY = -Number.MAX_SAFE_INTEGER
  */
 export function handWrittenOnSqlite(file: string): Server {
   const db = new DatabaseSync(file, { readOnly: true })
-  db.exec('pragma cache_size = -32768; pragma mmap_size = 268435456')
+  db.exec('pragma cache_size = -4096; pragma mmap_size = 2147418112')
   const begin = db.prepare('begin')
   const commit = db.prepare('commit')
   const readPage = pageReader(db)
