@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Page } from '../contract.js'
 import { Problem } from '../errors.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
+import { MAX_MEMBERS } from '../store/counted.js'
 import { forRows, hidden, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { Periode, RankedRow } from './contract.js'
@@ -59,7 +60,7 @@ function rankingOf(classement: number): Ranking {
   return {
     arbre: orderOf(classement),
     read: (db, { cle, id }, rows) => db.all(selectRanked(rows), { classement, cle, id }),
-    countBetween: (db, { cle, id }, to) => db.get(countBetween, { classement, cle, id, cleFin: to.cle, idFin: to.id }),
+    countInLeaf: (db, { cle, id }, to) => db.get(countInLeaf, { classement, cle, id, cleFin: to.cle, idFin: to.id }),
   }
 }
 
@@ -84,7 +85,7 @@ const selectRanked = forRows((rows) =>
       .selectFrom('classements')
       .innerJoin('auteurs', 'auteurs.id_auteur', 'classements.id_auteur')
       .select(['classements.id_auteur', 'nom', sql<number>`-cle`.as('score')])
-      .where('classement', '=', p.classement)
+      .where('classement', '=', hidden(q, p.classement))
       .where(sql<boolean>`(cle, classements.id_auteur) >= (${hidden(q, p.cle)}, ${hidden(q, p.id)})`)
       .orderBy('cle')
       .orderBy('classements.id_auteur')
@@ -92,12 +93,20 @@ const selectRanked = forRows((rows) =>
   ),
 )
 
-const countBetween = statement<{ classement: number; cle: number; id: number; cleFin: number; idFin: number }>()(
+const countInLeaf = statement<{ classement: number; cle: number; id: number; cleFin: number; idFin: number }>()(
   (q, p) =>
     q
-      .selectFrom('classements')
+      .selectFrom(
+        q
+          .selectFrom('classements')
+          .select(['cle', 'id_auteur'])
+          .where('classement', '=', hidden(q, p.classement))
+          .where(sql<boolean>`(cle, id_auteur) >= (${hidden(q, p.cle)}, ${hidden(q, p.id)})`)
+          .orderBy('cle')
+          .orderBy('id_auteur')
+          .limit(sql.lit(MAX_MEMBERS))
+          .as('feuille'),
+      )
       .select(({ fn }) => fn.countAll<number>().as('nb'))
-      .where('classement', '=', p.classement)
-      .where(sql<boolean>`(cle, id_auteur) >= (${p.cle}, ${p.id})`)
       .where(sql<boolean>`(cle, id_auteur) < (${p.cleFin}, ${p.idFin})`),
 )

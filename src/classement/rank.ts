@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Page } from '../contract.js'
-import { countAll, type Key, leafOf, seek } from '../store/counted.js'
-import { statement } from '../store/query.js'
+import { countAll, type Key, leafOf, MAX_MEMBERS, seek } from '../store/counted.js'
+import { hidden, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { RankedRow } from './contract.js'
 
@@ -11,8 +11,8 @@ export const CLASSEMENT = 'classement'
 /** A ranking: the counted order that it is kept in, whose keys are the score negated and the id. */
 export interface Order {
   arbre: string
-  /** How many entries lie from a key on, before another. */
-  countBetween(db: Db, from: Key, to: Key): Promise<{ nb: number } | undefined>
+  /** How many entries lie from the beginning of a leaf on, before a key that belongs to it. */
+  countInLeaf(db: Db, from: Key, to: Key): Promise<{ nb: number } | undefined>
 }
 
 /** A ranking whose entries can be read: so many of them at least from a key on, in order. */
@@ -22,7 +22,7 @@ export interface Ranking extends Order {
 
 export const wholeOrder: Order = {
   arbre: CLASSEMENT,
-  countBetween: (db, { cle, id }, to) => db.get(countBetween, { cle, id, cleFin: to.cle, idFin: to.id }),
+  countInLeaf: (db, { cle, id }, to) => db.get(countInLeaf, { cle, id, cleFin: to.cle, idFin: to.id }),
 }
 
 /**
@@ -37,7 +37,7 @@ export async function placeOf(db: Db, score: number, order = wholeOrder): Promis
 export async function rowOf(db: Db, score: number, id: number, order = wholeOrder): Promise<number> {
   const key = { cle: 0 - score, id }
   const leaf = await leafOf(db, order.arbre, key.cle, id)
-  return leaf.avant + Number((await order.countBetween(db, leaf, key))?.nb)
+  return leaf.avant + Number((await order.countInLeaf(db, leaf, key))?.nb)
 }
 
 /** One page of a ranking, from a zero-based row on. */
@@ -66,10 +66,19 @@ async function readRanked(db: Db, ranking: Ranking, leaf: Key, from: number, to:
   return rows
 }
 
-const countBetween = statement<{ cle: number; id: number; cleFin: number; idFin: number }>()((q, p) =>
+/** An index is walked through all that ties with an end, which may be most of it: so no more is read than a leaf may hold. */
+const countInLeaf = statement<{ cle: number; id: number; cleFin: number; idFin: number }>()((q, p) =>
   q
-    .selectFrom('auteurs')
+    .selectFrom(
+      q
+        .selectFrom('auteurs')
+        .select(['cle_classement', 'id_auteur'])
+        .where(sql<boolean>`(cle_classement, id_auteur) >= (${hidden(q, p.cle)}, ${hidden(q, p.id)})`)
+        .orderBy('cle_classement')
+        .orderBy('id_auteur')
+        .limit(sql.lit(MAX_MEMBERS))
+        .as('feuille'),
+    )
     .select(({ fn }) => fn.countAll<number>().as('nb'))
-    .where(sql<boolean>`(cle_classement, id_auteur) >= (${p.cle}, ${p.id})`)
     .where(sql<boolean>`(cle_classement, id_auteur) < (${p.cleFin}, ${p.idFin})`),
 )

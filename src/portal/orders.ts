@@ -58,8 +58,8 @@ export const ORDERS: readonly { pattern: string; entries: string }[] = orders.ma
   }),
 )
 
-/** The entries of one order between two keys. */
-export const sliceOf: SliceOf = (arbre, from, to) => {
+/** So many entries of one order from a key on: an end by key would be sought through all that ties with it. */
+export const sliceOf: SliceOf = (arbre, from, rows) => {
   const [kind = '', number] = arbre.split('/')
   const order = orders.find(
     ({ pattern }) => pattern.split('/')[0] === kind && pattern.includes('/') === arbre.includes('/'),
@@ -68,13 +68,13 @@ export const sliceOf: SliceOf = (arbre, from, to) => {
   const { table, cle, id } = order
   // A list has one key for all, and no index that begins with it.
   if (cle === '0') {
-    const sql = `select 0 as cle, ${id} as id from ${table} where ${id} >= ? and ${id} < ? order by ${id}`
-    return { sql, values: [from.id, to.id] }
+    const sql = `select 0 as cle, ${id} as id from ${table} where ${id} >= ? order by ${id} limit ?`
+    return { sql, values: [from.id, rows] }
   }
   const condition = order.number ? `${order.number} = ? and` : ''
   return {
-    sql: `select ${cle} as cle, ${id} as id from ${table} where ${condition} (${cle}, ${id}) >= (?, ?) and (${cle}, ${id}) < (?, ?)
-      order by ${cle}, ${id}`,
-    values: [...(order.number ? [Number(number)] : []), from.cle, from.id, to.cle, to.id],
+    sql: `select ${cle} as cle, ${id} as id from ${table} where ${condition} (${cle}, ${id}) >= (?, ?)
+      order by ${cle}, ${id} limit ?`,
+    values: [...(order.number ? [Number(number)] : []), from.cle, from.id, rows],
   }
 }

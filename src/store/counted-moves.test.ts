@@ -16,9 +16,9 @@ interface Batch {
 
 const ENTRIES = "select 'essai' as arbre, cle, id from essai"
 
-const sliceOf: SliceOf = (_, from, to) => ({
-  sql: 'select cle, id from essai where (cle, id) >= (?, ?) and (cle, id) < (?, ?) order by cle, id',
-  values: [from.cle, from.id, to.cle, to.id],
+const sliceOf: SliceOf = (_, from, rows) => ({
+  sql: 'select cle, id from essai where (cle, id) >= (?, ?) order by cle, id limit ?',
+  values: [from.cle, from.id, rows],
 })
 
 let store: Store

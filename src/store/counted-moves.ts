@@ -1,17 +1,15 @@
-import { FAN, FIRST_CLE, type Key, TOP_LEVEL } from './counted.js'
+import { FAN, FIRST_CLE, type Key, MAX_MEMBERS, TOP_LEVEL } from './counted.js'
 import { fixed, runInOrder, statement } from './query.js'
 import { type Db, makeScratch } from './store.js'
 
-/** How to read the entries of one counted order between two keys, for a leaf that has grown too large. */
+/** How to read so many entries of one counted order from a key on, for a leaf that has grown too large. */
 export interface Slice {
   /** A select of (cle, id), ascending. */
   sql: string
   values: readonly unknown[]
 }
-export type SliceOf = (arbre: string, from: Key, to: Key) => Slice
+export type SliceOf = (arbre: string, from: Key, rows: number) => Slice
 
-/** A node may hold so many entries or nodes until it is parted. */
-const MAX_MEMBERS = 2 * FAN
 /** After every key that an entry can have. */
 const LAST_KEY: Key = { cle: Number.MAX_SAFE_INTEGER, id: 2 ** 53 }
 
@@ -41,13 +39,13 @@ export const forgetMoves = [fixed('delete from lot_ecarts'), fixed('delete from 
 interface Node extends Key {
   arbre: string
   niveau: number
+  nb: number
 }
 
 /** Parts a node into even ones, and what it lies in where that has too many members then. */
 async function part(db: Db, sliceOf: SliceOf, node: Node): Promise<void> {
   const { arbre, niveau } = node
-  const next = (await db.get(selectNext, { ...node })) ?? LAST_KEY
-  const members = await membersOf(db, sliceOf, node, next)
+  const members = await membersOf(db, sliceOf, node)
   const pieces = Math.ceil(members.length / FAN)
   const nodes: unknown[][] = []
   for (let piece = 0; piece < pieces; piece++) {
@@ -64,19 +62,19 @@ async function partParent(db: Db, sliceOf: SliceOf, { arbre, niveau, cle, id }: 
   const parent = await db.get(selectFloor, { arbre, niveau: niveau + 1, cle, id })
   if (!parent) throw new Error(`the order ${arbre} has no node at the level ${niveau + 1}`)
   const node = { arbre, niveau: niveau + 1, ...parent }
-  const next = (await db.get(selectNext, { ...node })) ?? LAST_KEY
-  const members = await membersOf(db, sliceOf, node, next)
+  const members = await membersOf(db, sliceOf, node)
   if (niveau + 1 < TOP_LEVEL && members.length > MAX_MEMBERS) await part(db, sliceOf, node)
 }
 
 /** What a node counts: entries, or nodes of the level below. */
-function membersOf(db: Db, sliceOf: SliceOf, node: Node, to: Key): Promise<(Key & { nb: number })[]> {
-  if (node.niveau > 0) {
-    const range = { cle: node.cle, id: node.id, toCle: to.cle, toId: to.id }
-    return db.all(selectChildren, { arbre: node.arbre, niveau: node.niveau - 1, ...range })
+async function membersOf(db: Db, sliceOf: SliceOf, node: Node): Promise<(Key & { nb: number })[]> {
+  if (node.niveau === 0) {
+    const { sql, values } = sliceOf(node.arbre, node, node.nb)
+    return db.select(`select cle, id, 1 as nb from (${sql}) as entrees`, ...values)
   }
-  const { sql, values } = sliceOf(node.arbre, node, to)
-  return db.select(`select cle, id, 1 as nb from (${sql}) as entrees`, ...values)
+  const to = (await db.get(selectNext, { ...node })) ?? LAST_KEY
+  const range = { cle: node.cle, id: node.id, toCle: to.cle, toId: to.id }
+  return db.all(selectChildren, { arbre: node.arbre, niveau: node.niveau - 1, ...range })
 }
 
 const LEVELS = Array.from({ length: TOP_LEVEL + 1 }, (_, niveau) => niveau)
@@ -111,7 +109,7 @@ const updateTouched = fixed(
 
 /** Found before anything else is asked of them: PostgreSQL would walk all nodes for the few that are empty or overfull. */
 const found = (nodes: string, condition: string) =>
-  `with trouves as materialized (${nodes}) select arbre, niveau, cle, id from trouves t where ${condition}`
+  `with trouves as materialized (${nodes}) select arbre, niveau, cle, id, nb from trouves t where ${condition}`
 
 /** An empty node goes with those below that begin where it does, save where one above begins there and is not empty. */
 const selectEmpty = fixed<Node>(
@@ -146,7 +144,7 @@ const deleteNode = statement<{ arbre: string; niveau: number; cle: number; id: n
 const selectFloor = statement<{ arbre: string; niveau: number; cle: number; id: number }>()((q, p) =>
   q
     .selectFrom('noeuds')
-    .select(['cle', 'id'])
+    .select(['cle', 'id', 'nb'])
     .where('arbre', '=', p.arbre)
     .where('niveau', '=', p.niveau)
     .where(({ eb, refTuple, tuple }) => eb(refTuple('cle', 'id'), '<=', tuple(p.cle, p.id)))

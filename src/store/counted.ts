@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Node } from './nodes.js'
-import { statement } from './query.js'
+import { hidden, statement } from './query.js'
 import type { Db } from './store.js'
 
 /**
@@ -23,9 +23,11 @@ export interface Position extends Key {
   reste: number
 }
 
-/** Entries of a leaf and nodes of a node when a tree is built; a live tree may hold up to twice as many. */
+/** Entries of a leaf and nodes of a node when a tree is built. */
 export const FAN = 32
 export const TOP_LEVEL = 3
+/** What a live tree holds in a leaf and in a node below the top at most; `palmares check` looks that none holds more. */
+export const MAX_MEMBERS = 2 * FAN
 
 /** Every level begins here, before any key that an entry can have. */
 export const FIRST_CLE = -Number.MAX_SAFE_INTEGER
@@ -86,7 +88,7 @@ function family(db: Db, arbre: string, niveau: number, from: Key, to: Key): read
 }
 
 async function readFamily(db: Db, parent: string, asked: Asked): Promise<readonly Node[]> {
-  const nodes = await db.all(selectNodes, asked)
+  const nodes = await db.all(asked.niveau < TOP_LEVEL - 1 ? selectFamily : selectHighNodes, asked)
   db.nodes?.set(parent, nodes)
   return nodes
 }
@@ -142,10 +144,10 @@ export async function verifyOrder(db: Db, pattern: string, entries: string): Pro
   return [...new Set([...faults, ...missing].map(({ arbre }) => `the order ${arbre}`))]
 }
 
-/** The orders where a node does not say how many of the entries below lie between its key and the next node's. */
+/** The orders where a node does not say how many of the entries below lie between its key and the next node's, or has too many. */
 function wrongNodes(niveau: number, below: string): string {
   return `select distinct arbre from (
-      select arbre, groupe, max(dit) as dit, sum(nb) as compte from (
+      select arbre, groupe, max(dit) as dit, sum(nb) as compte, count(*) - 1 as membres from (
         select arbre, dit, nb,
           sum(est_noeud) over (partition by arbre order by cle, id, est_noeud desc rows unbounded preceding) as groupe
         from (
@@ -154,7 +156,7 @@ function wrongNodes(niveau: number, below: string): string {
           select arbre, cle, id, 0 as nb, nb as dit, 1 as est_noeud from noeuds where niveau = ${niveau} and arbre like ?
         ) as tous
       ) as ranges group by arbre, groupe
-    ) as groupes where dit is distinct from compte`
+    ) as groupes where dit is distinct from compte${niveau < TOP_LEVEL ? ` or membres > ${MAX_MEMBERS}` : ''}`
 }
 
 /** Groups, in `lot_noeuds`, each run of `FAN` entries of an order under the key of the first. */
@@ -173,14 +175,28 @@ function levelFrom(niveau: number, entries: string): string {
 
 type Asked = { arbre: string; niveau: number; cle: number; id: number; cleFin: number; idFin: number }
 
-const selectNodes = statement<Asked>()((q, p) =>
-  q
-    .selectFrom('noeuds')
-    .select(['cle', 'id', 'nb'])
-    .where('arbre', '=', p.arbre)
-    .where('niveau', '=', p.niveau)
-    .where(sql<boolean>`(cle, id) >= (${p.cle}, ${p.id})`)
-    .where(sql<boolean>`(cle, id) < (${p.cleFin}, ${p.idFin})`)
-    .orderBy('cle')
-    .orderBy('id'),
-)
+/** The nodes of a level from one key on, before another: of so many rows, as an index is walked through all that ties with the end. */
+const nodesOf = (rows: RawBuilder<number>) =>
+  statement<Asked>()((q, p) =>
+    q
+      .selectFrom(
+        q
+          .selectFrom('noeuds')
+          .select(['cle', 'id', 'nb'])
+          .where('arbre', '=', p.arbre)
+          .where('niveau', '=', p.niveau)
+          .where(sql<boolean>`(cle, id) >= (${hidden(q, p.cle)}, ${hidden(q, p.id)})`)
+          .orderBy('cle')
+          .orderBy('id')
+          .limit(rows)
+          .as('suite'),
+      )
+      .select(['cle', 'id', 'nb'])
+      .where(sql<boolean>`(cle, id) < (${p.cleFin}, ${p.idFin})`)
+      .orderBy('cle')
+      .orderBy('id'),
+  )
+
+const selectFamily = nodesOf(sql.lit(MAX_MEMBERS))
+/** The top, and what lies in one of its nodes. */
+const selectHighNodes = nodesOf(sql.lit(Number.MAX_SAFE_INTEGER))
