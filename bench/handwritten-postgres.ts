@@ -47,8 +47,11 @@ function makePool(url: string): pg.Pool {
   return new pg.Pool({ connectionString: url, max: CONNECTIONS, idleTimeoutMillis: 0, ...questions })
 }
 
-/** A prepared statement is planned once. PostgreSQL plans some of these again each time, which takes longer than they do. */
-const PLANS = '-c plan_cache_mode=force_generic_plan'
+/**
+ * A prepared statement is planned once: PostgreSQL plans some of these again each time, which takes longer than they do. Nor
+ * does it compile them, or begin processes for them, which it does where it takes a part of a large table for most of it.
+ */
+const PLANS = '-c plan_cache_mode=force_generic_plan -c jit=off -c max_parallel_workers_per_gather=0'
 
 /** The last question of a request goes out with the end of its transaction, which nobody waits for. */
 function commit(db: PoolClient): void {
@@ -114,8 +117,9 @@ const selectPlaceOfAuthor: Named = {
 /** The place of a key of the ranking: what lies before its leaf, from the tree, then the rest, from the index. */
 function placeSql(key: string): string {
   const { nodes, before } = leafSql('k.cle')
-  return `select ${before} + 1 + (select count(*) from auteurs
-      where (cle_classement, id_auteur) >= (f0.cle, f0.id) and (cle_classement, id_auteur) < (k.cle, 0))
+  return `select ${before} + 1 + (select count(*) from (
+      select cle_classement, id_auteur from auteurs where (cle_classement, id_auteur) >= (f0.cle, f0.id)
+      order by cle_classement, id_auteur limit 64) leaf where (cle_classement, id_auteur) < (k.cle, 0))
     from (${key}) k, ${nodes.map((node) => `lateral ${node}`).join(', ')}`
 }
 

@@ -68,11 +68,18 @@ export function makePool(address: Address, options: ConnectOptions, max: number)
   const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: IDLE_MILLISECONDS })
   pool.on('error', () => undefined)
   // A lent connection that breaks says so to its queries; without a listener it would end the process too.
-  pool.on('connect', (client: PoolClient) => client.on('error', () => undefined))
+  pool.on('connect', (client: PoolClient) => {
+    client.on('error', () => undefined)
+    // Goes out before the first question; where it fails, so does that one.
+    client.query(SHORT_QUESTIONS).catch(() => undefined)
+  })
   return pool
 }
 
 const IDLE_MILLISECONDS = 60_000
+
+/** What is over in less than a millisecond gains nothing from a compiler or from more processes, and waits for both. */
+const SHORT_QUESTIONS = 'set jit = off; set max_parallel_workers_per_gather = 0'
 
 function configOf(address: Address, options: ConnectOptions): ClientConfig {
   const {
