@@ -1,5 +1,5 @@
 /** The arrows of the house: main → cli → app → noun/routes → noun/queries → store. docs/ARCHITECTURE.md draws them. */
-const nouns = 'challenges|rubriques|auteurs|classement|environnements_virtuels|auth'
+const nouns = 'challenges|rubriques|auteurs|classement|environnements_virtuels|exploitation|auth'
 
 /** A library that one file names, and no other but for its types. */
 const oneFile = (name, file, library) => ({

@@ -2,12 +2,14 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { auteursRoutes } from './auteurs/routes.js'
 import { Guard } from './auth/guard.js'
 import { Login } from './auth/login.js'
-import { loginRoutes, sessionRoutes } from './auth/routes.js'
+import { compteRoutes, loginRoutes, sessionRoutes } from './auth/routes.js'
 import type { LoginLimits } from './auth/throttle.js'
 import { challengesRoutes } from './challenges/routes.js'
 import { classementRoutes } from './classement/routes.js'
 import type { ReadContext } from './contract.js'
 import { environnementsVirtuelsRoutes } from './environnements_virtuels/routes.js'
+import type { Trafic } from './exploitation/contract.js'
+import { exploitationRoutes } from './exploitation/routes.js'
 import { Admission, type AdmissionLimits, requireSession } from './http/admission.js'
 import { ResponseCache } from './http/cache.js'
 import { healthRoutes } from './http/health.js'
@@ -42,13 +44,15 @@ export interface AppDeps {
   store: Store
   settings: AppSettings
   metrics: Metrics
+  /** What this process and those beside it have counted. */
+  observe(): Promise<Trafic>
   /** Closed with the server. */
   limits: Limits
   log: FastifyBaseLogger
 }
 
 /** The whole server: its scopes, and in each what it serves. */
-export function buildApp({ store, settings, metrics, limits, log }: AppDeps): FastifyInstance {
+export function buildApp({ store, settings, metrics, observe, limits, log }: AppDeps): FastifyInstance {
   metrics.watch(store)
   const origins = new Origins(settings.publicUrl, settings.corsOrigins)
   const app = createHttpServer({ ...settings, log }, metrics, origins)
@@ -85,9 +89,13 @@ export function buildApp({ store, settings, metrics, limits, log }: AppDeps): Fa
     environnementsVirtuelsRoutes(serve)
     portalRoutes(serveActions(guarded, deps, record('credential')), { store, bounds })
 
+    compteRoutes(serveActions(guarded, deps, record('credential')), auth)
+
     guarded.register(async (signedIn) => {
       signedIn.addHook('onRequest', requireSession)
-      sessionRoutes(serveActions(signedIn, deps, record('session')), auth)
+      const serveSession = serveActions(signedIn, deps, record('session'))
+      sessionRoutes(serveSession, auth)
+      exploitationRoutes(serveSession, { store, version: settings.version, observe })
     })
   })
 

@@ -43,6 +43,11 @@ export const catalogue = {
     title: 'Scope required',
     detail: 'This credential does not have the scope that this takes.',
   },
+  operator_required: {
+    status: 403,
+    title: 'Operator required',
+    detail: 'Only an account that is marked operator may do this.',
+  },
   path_not_found: {
     status: 404,
     title: 'No such path',
@@ -162,12 +167,12 @@ export class Problem extends Error {
   }
 }
 
-/** A 400 that names one parameter and says what it takes. */
 /** A 400 for a body that is none of what its Content-Type says. */
 export function invalidBody(message: string): Problem {
   return new Problem('invalid_body', { detail: `The body ${message}.`, errors: [{ parameter: 'body', message }] })
 }
 
+/** A 400 that names one parameter and says what it takes. */
 export function invalidParameter(parameter: string, message: string): Problem {
   return new Problem('invalid_parameter', { detail: `${parameter} ${message}.`, errors: [{ parameter, message }] })
 }

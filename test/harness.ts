@@ -13,6 +13,7 @@ import { findCompte, insertCompte } from '../src/auth/queries.js'
 import { type ServeOptions, toAppSettings } from '../src/config.js'
 import type { Scope } from '../src/contract.js'
 import { Metrics } from '../src/http/metrics.js'
+import { trafficAlone } from '../src/http/traffic.js'
 import { nowSeconds } from '../src/instant.js'
 import type { Limits } from '../src/limits/limits.js'
 import { LocalLimits } from '../src/limits/local.js'
@@ -240,6 +241,7 @@ export async function serveStore(
     store,
     settings: toAppSettings({ ...defaultOptions(), rateLimit: 0, ...options.settings }),
     metrics,
+    observe: () => trafficAlone(metrics),
     limits: options.limits ?? new LocalLimits(),
     log: pino({ level: options.logLevel ?? 'info', base: null }, { write: (line: string) => log.push(line) }),
   })

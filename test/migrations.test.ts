@@ -52,9 +52,10 @@ async function takeBackSecond(db: Db): Promise<void> {
     'drop table journal',
     'alter table validations drop column mois',
     'alter table etat drop column journal_lignes',
+    'alter table etat drop column dernier_import',
     "delete from noeuds where arbre like 'classements/%'",
     'update etat set version_donnees = 5',
-    db.engine === 'sqlite' ? 'pragma user_version = 1' : 'delete from palmares_schema where version = 2',
+    db.engine === 'sqlite' ? 'pragma user_version = 1' : 'delete from palmares_schema where version > 1',
   ]) {
     await db.exec(sql)
   }

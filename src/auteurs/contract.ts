@@ -62,6 +62,44 @@ export const getAuteur = endpoint({
   errors: ['invalid_parameter', 'resource_not_found'],
 })
 
+const Progression = Type.Object({
+  id_auteur: IdText,
+  score_initial: Type.Integer({
+    minimum: 0,
+    description: 'Before the first point: the base of the score, and what was solved at an unknown date.',
+  }),
+  score: Score,
+  points: Type.Array(Type.Object({ date: Instant, score: Score }), {
+    description: 'Ascending; the score at `date`, by what each challenge is worth now.',
+  }),
+})
+
+export const getProgression = endpoint({
+  path: '/auteurs/{id_auteur}/progression',
+  tag: 'auteurs',
+  summary: "Read how an author's score grew",
+  description: 'A point for each date of a validation while they are 500 at most, else 500 of them, the last included.',
+  pathParameters: { id_auteur: id('The author.') },
+  response: Progression,
+  errors: ['invalid_parameter', 'resource_not_found'],
+})
+
+export interface ProgressionRow {
+  id_auteur: number
+  score_initial: number
+  score: number
+  points: { date: number; score: number }[]
+}
+
+export function presentProgression(row: ProgressionRow): Static<typeof Progression> {
+  return {
+    id_auteur: String(row.id_auteur),
+    score_initial: row.score_initial,
+    score: row.score,
+    points: row.points.map(({ date, score }) => ({ date: formatInstant(date), score })),
+  }
+}
+
 export interface AuteurItemRow {
   id_auteur: number
   nom: string

@@ -1,6 +1,14 @@
 import { CLASSEMENT } from '../classement/rank.js'
 import type { ServeRead } from '../contract.js'
-import { getAuteur, listAuteurs, presentAuteur, presentAuteurs } from './contract.js'
+import {
+  getAuteur,
+  getProgression,
+  listAuteurs,
+  presentAuteur,
+  presentAuteurs,
+  presentProgression,
+} from './contract.js'
+import { findProgression } from './progression.js'
 import { findAuteur, findAuteurs } from './queries.js'
 
 export function auteursRoutes(serve: ServeRead): void {
@@ -14,5 +22,10 @@ export function auteursRoutes(serve: ServeRead): void {
     const cle = 0 - auteur.score
     const depends = { names: [`auteur/${id_auteur}`, 'challenges'], ranges: [[CLASSEMENT, cle, cle]] as const }
     return { body: presentAuteur(auteur, challengeUrl), depends }
+  })
+
+  serve(getProgression, async ({ db }, { id_auteur }) => {
+    const progression = await findProgression(db, id_auteur)
+    return { body: presentProgression(progression), depends: { names: [`auteur/${id_auteur}`, 'challenges'] } }
   })
 }

@@ -86,6 +86,20 @@ export const listApiKeys = endpoint({
   errors: ['session_required'],
 })
 
+export const getCompte = endpoint({
+  path: '/compte',
+  tag: 'login',
+  summary: 'Read whom the credential stands for',
+  response: Type.Object({
+    login: Text("The account's login."),
+    id_auteur: IdText,
+    nom: Text("The author's name."),
+    operateur: Type.Boolean({ description: 'Whether the account is marked operator.' }),
+    acces: Type.Enum(['session', 'cle'], { description: 'Whether the credential is a session or an API key.' }),
+    portee: Type.Array(ScopeName),
+  }),
+})
+
 export const createApiKey = endpoint({
   method: 'POST',
   path: '/cles_api',

@@ -57,6 +57,19 @@ export function findLiveCompte(db: Db, idCompte: number, session?: string): Prom
   return db.get(query)
 }
 
+/** What an account is called, and its author. */
+export function findNames(db: Db, idCompte: number): Promise<{ login: string; nom: string } | undefined> {
+  return db.get(selectNames, { id: idCompte })
+}
+
+const selectNames = statement<{ id: number }>()((q, p) =>
+  q
+    .selectFrom('comptes')
+    .innerJoin('auteurs', 'auteurs.id_auteur', 'comptes.id_auteur')
+    .select(['login', 'nom'])
+    .where('id_compte', '=', p.id),
+)
+
 export function listComptes(db: Db): Promise<CompteRow[]> {
   return db.all(db.q.selectFrom('comptes').selectAll().orderBy('login'))
 }

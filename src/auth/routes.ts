@@ -8,7 +8,7 @@ import { createKey } from './cles.js'
 import * as contract from './contract.js'
 import { SESSION_MAX_SECONDS } from './guard.js'
 import type { Login } from './login.js'
-import { endSession, listCles, revokeCle } from './queries.js'
+import { endSession, findNames, listCles, revokeCle } from './queries.js'
 
 export interface AuthDeps {
   store: Store
@@ -26,6 +26,17 @@ export function loginRoutes(serve: ServeAction, { login, allowGetLogin }: AuthDe
   }
   serve(contract.postLogin, (request) => signIn(readObject(request.body), request))
   if (allowGetLogin) serve(contract.getLogin, (request) => signIn(request.parameters, request))
+}
+
+/** What any credential may ask about itself. */
+export function compteRoutes(serve: ServeAction, { store }: AuthDeps): void {
+  serve(contract.getCompte, async ({ principal }) => {
+    const { kind, id_compte, id_auteur, operateur, portee } = principal as Principal
+    const names = await store.read((db) => findNames(db, id_compte))
+    if (!names) throw new Problem('credential_revoked')
+    const { login, nom } = names
+    return { body: { login, id_auteur: String(id_auteur), nom, operateur, acces: kind, portee } }
+  })
 }
 
 /** What a signed-in account does with its own session and keys. */

@@ -93,6 +93,43 @@ export const listValidations = endpoint({
   errors: ['invalid_parameter', 'resource_not_found'],
 })
 
+const Progression = Type.Object({
+  id_challenge: Id,
+  nb_validations: Count,
+  sans_date: Type.Integer({ minimum: 0, description: 'Validations of an unknown date, which no point counts.' }),
+  points: Type.Array(Type.Object({ date: Instant, nb: Count }), {
+    description: 'Ascending; `nb` validations at `date` or before.',
+  }),
+})
+
+export const getProgression = endpoint({
+  path: '/challenges/{id_challenge}/progression',
+  tag: 'challenges',
+  summary: 'Read how the solves of a challenge grew',
+  description:
+    'A point for each date of a validation while they are 60 at most, else 60 at equal distances from the first to the last.',
+  pathParameters: idChallenge,
+  response: Progression,
+  errors: ['invalid_parameter', 'resource_not_found'],
+})
+
+export interface ProgressionRow {
+  id_challenge: number
+  nb_validations: number
+  sans_date: number
+  points: { date: number; nb: number }[]
+}
+
+export function presentProgression(row: ProgressionRow): Static<typeof Progression> {
+  const { id_challenge, nb_validations, sans_date, points } = row
+  return {
+    id_challenge,
+    nb_validations,
+    sans_date,
+    points: points.map(({ date, nb }) => ({ date: formatInstant(date), nb })),
+  }
+}
+
 export interface ChallengeItemRow {
   id_challenge: number
   titre: string

@@ -67,9 +67,7 @@ export async function findValidations(
   debut = 0,
   limite = DEFAULT_PAGE_ROWS,
 ): Promise<Page<ValidationRow>> {
-  const challenge = await db.get(selectCount, { id: idChallenge })
-  if (!challenge) throw new Problem('resource_not_found', { detail: 'The portal has no challenge with this id.' })
-  const total = challenge.nb_validations
+  const total = await countValidations(db, idChallenge)
   return {
     rows: await validationsFrom(db, idChallenge, debut, limite),
     debut,
@@ -79,8 +77,25 @@ export async function findValidations(
   }
 }
 
-async function validationsFrom(db: Db, idChallenge: number, debut: number, limite: number): Promise<ValidationRow[]> {
-  const start = await seek(db, `validations/${idChallenge}`, debut)
+/** How often a challenge was solved. Throws `resource_not_found`. */
+export async function countValidations(db: Db, idChallenge: number): Promise<number> {
+  const challenge = await db.get(selectCount, { id: idChallenge })
+  if (!challenge) throw new Problem('resource_not_found', { detail: 'The portal has no challenge with this id.' })
+  return challenge.nb_validations
+}
+
+/** The counted order of who solved a challenge. */
+export function orderOfValidations(idChallenge: number): string {
+  return `validations/${idChallenge}`
+}
+
+export async function validationsFrom(
+  db: Db,
+  idChallenge: number,
+  debut: number,
+  limite: number,
+): Promise<ValidationRow[]> {
+  const start = await seek(db, orderOfValidations(idChallenge), debut)
   if (!start) return []
   const { cle, id, reste } = start
   const rows = await db.all(selectValidations(reste + limite), { id_challenge: idChallenge, cle, id })

@@ -1,12 +1,15 @@
 import { listAnswer, type ServeRead } from '../contract.js'
 import {
   getChallenge,
+  getProgression,
   listChallenges,
   listValidations,
   presentChallenge,
   presentItem,
+  presentProgression,
   presentValidation,
 } from './contract.js'
+import { findProgression } from './progression.js'
 import { findChallenge, findChallenges, findValidations } from './queries.js'
 
 export function challengesRoutes(serve: ServeRead): void {
@@ -32,5 +35,10 @@ export function challengesRoutes(serve: ServeRead): void {
     const page = await findValidations(db, id_challenge, debut_validations, limite)
     const noms = page.rows.map(({ id_auteur }) => id_auteur)
     return listAnswer(page, presentValidation, { names: ['challenges', `challenge/${id_challenge}`], noms })
+  })
+
+  serve(getProgression, async ({ db }, { id_challenge }) => {
+    const progression = await findProgression(db, id_challenge)
+    return { body: presentProgression(progression), depends: { names: ['challenges', `challenge/${id_challenge}`] } }
   })
 }

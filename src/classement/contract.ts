@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { endpoint, IdText, Text } from '../contract.js'
+import { Count, endpoint, IdText, Score, Text } from '../contract.js'
 import { id, offset, type Parameter, ParameterError, pageSize } from '../parameters.js'
 
 export interface RankedRow {
@@ -27,6 +27,12 @@ const periode: Parameter<Periode> = {
   },
 }
 
+/** What a ranking is restricted to: a category, or a year or month. */
+const part = {
+  id_rubrique: { ...id('Only the points earned in this category; not together with periode.'), emptyIsAbsent: true },
+  periode,
+}
+
 const RankedAuteur = Type.Object({
   place: Type.Integer({
     minimum: 1,
@@ -47,13 +53,41 @@ export const listClassement = endpoint({
     debut_classement: offset('the ranking'),
     limite: pageSize,
     autour_de: id('The page around this author; not together with debut_classement.'),
-    id_rubrique: { ...id('Only the points earned in this category; not together with periode.'), emptyIsAbsent: true },
-    periode,
+    ...part,
   },
   response: Type.Array(RankedAuteur),
   paged: true,
   errors: ['invalid_parameter', 'resource_not_found'],
 })
+
+const Histogramme = Type.Object({
+  nb_auteurs: Count,
+  score_max: Score,
+  tranches: Type.Array(Type.Object({ de: Score, a: Score, nb: Count }), {
+    description: 'Ranges of equal width from 0 to the highest score: from `de` to `a`, both included, `nb` authors.',
+  }),
+})
+
+export const getHistogramme = endpoint({
+  path: '/classement/histogramme',
+  tag: 'classement',
+  summary: 'Read how the scores are spread',
+  description:
+    'How many ranked authors have how many points, in at most 30 ranges whose width is 1, 2 or 5 times a power of ten.',
+  query: part,
+  response: Histogramme,
+  errors: ['invalid_parameter', 'resource_not_found'],
+})
+
+export interface HistogrammeRow {
+  nb_auteurs: number
+  score_max: number
+  tranches: { de: number; a: number; nb: number }[]
+}
+
+export function presentHistogramme({ nb_auteurs, score_max, tranches }: HistogrammeRow): Static<typeof Histogramme> {
+  return { nb_auteurs, score_max, tranches }
+}
 
 export function presentRanked(row: RankedRow): Static<typeof RankedAuteur> {
   return { place: row.place, nom: row.nom, score: String(row.score), id_auteur: String(row.id_auteur) }

@@ -23,8 +23,7 @@ export async function findPart(
   debut: number,
   limite = DEFAULT_PAGE_ROWS,
 ): Promise<Page<RankedRow>> {
-  await checkRubrique(db, part)
-  return findRanked(db, rankingOf(numberOf(part)), debut, limite)
+  return findRanked(db, await rankingOfPart(db, part), debut, limite)
 }
 
 /** The zero-based row that a page around an author starts at. Throws `resource_not_found` for one who is not in it. */
@@ -34,7 +33,7 @@ export async function findPartAround(
   idAuteur: number,
   limite = DEFAULT_PAGE_ROWS,
 ): Promise<number> {
-  await checkRubrique(db, part)
+  const ranking = await rankingOfPart(db, part)
   const classement = numberOf(part)
   const solved = await db.all(selectSolved, { id: idAuteur })
   const counted = solved.filter(({ id_rubrique, mois }) =>
@@ -43,7 +42,7 @@ export async function findPartAround(
   if (counted.length === 0)
     throw new Problem('resource_not_found', { detail: 'This ranking has no author with this id.' })
   const points = counted.reduce((sum, { score }) => sum + score, 0)
-  return Math.max(0, (await rowOf(db, points, idAuteur, rankingOf(classement))) - Math.floor(limite / 2))
+  return Math.max(0, (await rowOf(db, points, idAuteur, ranking)) - Math.floor(limite / 2))
 }
 
 /** The counted order of a part. */
@@ -51,12 +50,12 @@ export function orderOf(classement: number): string {
   return `classements/${classement}`
 }
 
-async function checkRubrique(db: Db, part: Part): Promise<void> {
-  if ('periode' in part || (await db.get(selectRubrique, { id: part.id_rubrique }))) return
-  throw new Problem('resource_not_found', { detail: 'The portal has no category with this id.' })
-}
-
-function rankingOf(classement: number): Ranking {
+/** The ranking of a part. Throws `resource_not_found` for a category that the portal does not have. */
+export async function rankingOfPart(db: Db, part: Part): Promise<Ranking> {
+  if ('id_rubrique' in part && !(await db.get(selectRubrique, { id: part.id_rubrique }))) {
+    throw new Problem('resource_not_found', { detail: 'The portal has no category with this id.' })
+  }
+  const classement = numberOf(part)
   return {
     arbre: orderOf(classement),
     read: (db, { cle, id }, rows) => db.all(selectRanked(rows), { classement, cle, id }),

@@ -7,7 +7,7 @@ import type { Db } from '../store/store.js'
 import type { RankedRow } from './contract.js'
 import { findRanked, type Ranking, rowOf, wholeOrder } from './rank.js'
 
-const whole: Ranking = {
+export const whole: Ranking = {
   ...wholeOrder,
   read: (db, { cle, id }, rows) => db.all(selectRanked(rows), { cle, id }),
 }

@@ -1,8 +1,16 @@
 import { type Depends, listAnswer, type ServeRead } from '../contract.js'
 import { invalidParameter } from '../errors.js'
-import { listClassement, type Periode, presentRanked, type RankedRow } from './contract.js'
-import { findPart, findPartAround, numberOf, orderOf, type Part } from './partial.js'
-import { findClassement, findRowAround } from './queries.js'
+import {
+  getHistogramme,
+  listClassement,
+  type Periode,
+  presentHistogramme,
+  presentRanked,
+  type RankedRow,
+} from './contract.js'
+import { findHistogramme } from './histogramme.js'
+import { findPart, findPartAround, numberOf, orderOf, type Part, rankingOfPart } from './partial.js'
+import { findClassement, findRowAround, whole } from './queries.js'
 import { CLASSEMENT } from './rank.js'
 
 export function classementRoutes(serve: ServeRead): void {
@@ -16,6 +24,17 @@ export function classementRoutes(serve: ServeRead): void {
     const debut = autour_de === undefined ? (debut_classement ?? 0) : await around(autour_de)
     const page = part ? await findPart(db, part, debut, limite) : await findClassement(db, debut, limite)
     return listAnswer(page, presentRanked, dependsOf(part, page.rows))
+  })
+
+  serve(getHistogramme, async ({ db }, { id_rubrique, periode }) => {
+    const part = partOf(id_rubrique, periode)
+    const ranking = part ? await rankingOfPart(db, part) : whole
+    const histogramme = await findHistogramme(db, ranking)
+    const names = id_rubrique === undefined ? [] : ['rubriques']
+    return {
+      body: presentHistogramme(histogramme),
+      depends: { names, ranges: [[ranking.arbre, -BEYOND, BEYOND]] as const },
+    }
   })
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { type AppDeps, type AppSettings, buildApp } from '../app.js'
 import type { ServeOptions } from '../config.js'
 import { Metrics } from '../http/metrics.js'
+import { trafficAlone } from '../http/traffic.js'
 import type { Limits } from '../limits/limits.js'
 import { LocalLimits } from '../limits/local.js'
 import type { Store } from '../store/store.js'
@@ -31,7 +32,8 @@ export async function listen(
 ): Promise<Listening> {
   const metrics = new Metrics()
   const limits = await openLimits(options, new LocalLimits(), log)
-  const app = buildApp({ store, settings, metrics, limits, log })
+  const observe = () => trafficAlone(metrics)
+  const app = buildApp({ store, settings, metrics, observe, limits, log })
   const address = await listenOn(app, options, 'listening')
   try {
     const metricsServer = await listenOnMetrics(metrics.registry, options.metricsPort, log)

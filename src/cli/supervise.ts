@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import type { Logger } from 'pino'
 import type { ServeOptions } from '../config.js'
 import { MetricsSum } from '../http/metrics-sum.js'
+import { trafficOf } from '../http/traffic.js'
 import { LocalLimits } from '../limits/local.js'
 import { answer } from '../limits/workers.js'
 import { CommandError } from './output.js'
@@ -17,6 +18,11 @@ export async function supervise(options: ServeOptions, count: number, log: Logge
   const heard = (worker: Worker, message: FromWorker) => {
     if (message.kind === 'limits') say(worker, answer(limits, message))
     else if (message.kind === 'metrics') sum.heard(worker, message.metrics, message.isWhole)
+    else if (message.kind === 'observe') void tellTraffic(worker)
+  }
+  const tellTraffic = async (worker: Worker) => {
+    const metrics = await (await sum.sum(workers.serving)).getMetricsAsJSON()
+    say(worker, { kind: 'traffic', traffic: trafficOf(metrics, workers.serving.size) })
   }
   const workers = new Workers({ heard, ended: (worker) => sum.ended(worker) }, log)
   await settleOnPort(options)

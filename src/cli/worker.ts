@@ -4,10 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type AppSettings, buildApp } from '../app.js'
 import type { ServeOptions } from '../config.js'
+import type { Trafic } from '../exploitation/contract.js'
 import { Metrics, type MetricValues } from '../http/metrics.js'
 import { type LimitsAnswer, type LimitsQuestion, WorkerLimits } from '../limits/workers.js'
 import type { Store } from '../store/store.js'
 import { type Listening, listenOn, openLimits, stopApp } from './listen.js'
+import { Observer } from './observer.js'
 import { STOP_SIGNALS } from './serving.js'
 
 /** The supervisor hears of new counts so often, that few are lost with a worker that crashes. */
@@ -20,10 +22,11 @@ const HANDOVER_MILLISECONDS = 100
 export type FromWorker =
   | { kind: 'serving'; address: string }
   | { kind: 'metrics'; metrics: MetricValues; isWhole: boolean }
+  | { kind: 'observe' }
   | LimitsQuestion
 
 /** What the supervisor says to a worker. */
-export type ToWorker = { kind: 'metrics' } | LimitsAnswer
+export type ToWorker = { kind: 'metrics' } | { kind: 'traffic'; traffic: Trafic } | LimitsAnswer
 
 /** Serves a store beside other workers, until a signal or the end of the supervisor; the caller closes the store. */
 export async function work(
@@ -37,10 +40,13 @@ export async function work(
   const metrics = new Metrics()
   const shared = new WorkerLimits(tell, log)
   const limits = await openLimits(options, shared, log)
-  const app = buildApp({ store, settings, metrics, limits, log })
+  const observer = new Observer(() => tell({ kind: 'observe' }))
+  const observe = () => observer.observe()
+  const app = buildApp({ store, settings, metrics, observe, limits, log })
   closeBeyond(app.server, Math.ceil(options.maxConnections / (options.workers ?? 1)))
   process.on('message', (message: ToWorker) => {
     if (message.kind === 'metrics') void tellMetrics(metrics)
+    else if (message.kind === 'traffic') observer.heard(message.traffic)
     else shared.heard(message)
   })
   const address = await listenOn(app, options, 'worker serves')

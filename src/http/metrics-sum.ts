@@ -32,13 +32,18 @@ export class MetricsSum<Process> {
     return {
       contentType: Registry.PROMETHEUS_CONTENT_TYPE,
       metrics: async () => {
-        await this.askAll([...processes])
-        const registry = AggregatorRegistry.aggregate([this.past, ...this.last.values()])
+        const registry = await this.sum(processes)
         const gauge = { name: 'palmares_workers', help: 'Processes that serve.', registers: [registry] }
         new Gauge(gauge).set(processes.size)
         return registry.metrics()
       },
     }
+  }
+
+  /** The sum over processes, as they say it now. */
+  async sum(processes: ReadonlySet<Process>): Promise<Registry> {
+    await this.askAll([...processes])
+    return AggregatorRegistry.aggregate([this.past, ...this.last.values()])
   }
 
   private async askAll(processes: Process[]): Promise<void> {

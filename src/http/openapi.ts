@@ -70,6 +70,7 @@ export function describe(operations: readonly Operation[], version: string, serv
 const tags: Record<string, string> = {
   login: 'Sign in and out.',
   cles_api: "The signed-in account's API keys.",
+  exploitation: 'What an operator looks at.',
   challenges: 'Challenges and who solved them.',
   rubriques: 'The categories of challenges.',
   auteurs: "The portal's users.",

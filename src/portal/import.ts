@@ -1,3 +1,4 @@
+import { nowSeconds } from '../instant.js'
 import { EVERYTHING } from '../store/journal.js'
 import type { Change, Db, Store } from '../store/store.js'
 import { derive, derivePoints, MAX_POINTS } from './derive.js'
@@ -71,6 +72,7 @@ export async function importDump(
   const mergeRest = async (db: Db): Promise<{ change: Change; tallies: Tally[] }> => {
     const tallies = [...ofData, ...(await mergeAccounts(db, options))]
     if (!isDataChanged && !hasChanged(tallies)) throw new Unchanged(tallies)
+    await db.exec('update etat set dernier_import = ?', nowSeconds())
     const accounts = tallies.some((tally) => ['auteur', 'compte'].includes(tally.type) && hasChanged([tally]))
     return { change: { donnees: EVERYTHING, comptes: accounts }, tallies }
   }

@@ -135,6 +135,8 @@ export interface Store {
   ): Promise<T>
   /** What an operator watches of it. */
   state(): StoreState
+  /** What it takes on the disk. */
+  diskBytes(): Promise<number>
   /** Copies the whole store, consistent, into a new file. */
   backup(file: string): Promise<void>
   /** What the engine itself finds wrong with its files, indexes and references; empty when all is well. */

@@ -31,6 +31,8 @@ export interface EtatTable {
   statuts_masques: string
   /** How many lines the journal holds. */
   journal_lignes: number
+  /** When the last import changed something; null before the first. */
+  dernier_import: number | null
 }
 
 export interface RubriqueTable {

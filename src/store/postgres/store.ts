@@ -93,6 +93,13 @@ export class PostgresStore implements Store {
     }
   }
 
+  async diskBytes(): Promise<number> {
+    const [size] = await this.primary.read((db) =>
+      db.select<{ bytes: number }>('select pg_database_size(current_database()) as bytes'),
+    )
+    return Number(size?.bytes)
+  }
+
   async backup(): Promise<void> {
     throw new StoreError(
       'unsupported',

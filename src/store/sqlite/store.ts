@@ -130,6 +130,13 @@ export class SqliteStore implements Store {
     }
   }
 
+  async diskBytes(): Promise<number> {
+    return this.readers.use(async (reader) => {
+      const [size] = reader.rows('select page_count * page_size as bytes from pragma_page_count, pragma_page_size')
+      return (size as { bytes: number }).bytes
+    })
+  }
+
   async backup(file: string): Promise<void> {
     if (existsSync(file)) throw new StoreError('unreachable', `${file}: the file exists; give a new name`)
     const unfinished = `${file}.${process.pid}.unfinished`

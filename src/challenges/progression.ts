@@ -1,0 +1,66 @@
+import { sql } from 'kysely'
+import { leafOf, MAX_MEMBERS } from '../store/counted.js'
+import { hidden, statement } from '../store/query.js'
+import type { Db } from '../store/store.js'
+import { UNKNOWN_DATE } from '../store/tables.js'
+import type { ProgressionRow } from './contract.js'
+import { countValidations, orderOfValidations, validationsFrom } from './queries.js'
+
+const MAX_POINTS = 60
+
+/**
+ * How the solves of a challenge grew: each of them while they are few, else as many points as a curve needs, each of which is
+ * sought in the counted order. Throws `resource_not_found`.
+ */
+export async function findProgression(db: Db, idChallenge: number): Promise<ProgressionRow> {
+  const nb_validations = await countValidations(db, idChallenge)
+  const dated = await countBefore(db, idChallenge, UNKNOWN_DATE)
+  const points =
+    dated > MAX_POINTS ? await samplePoints(db, idChallenge, dated) : await allPoints(db, idChallenge, dated)
+  return { id_challenge: idChallenge, nb_validations, sans_date: nb_validations - dated, points }
+}
+
+async function allPoints(db: Db, idChallenge: number, dated: number): Promise<ProgressionRow['points']> {
+  const rows = dated === 0 ? [] : await validationsFrom(db, idChallenge, 0, dated)
+  return lastOfEachDate(rows.map(({ date }, i) => ({ date: date as number, nb: i + 1 })))
+}
+
+async function samplePoints(db: Db, idChallenge: number, dated: number): Promise<ProgressionRow['points']> {
+  const [[first], [last]] = await Promise.all([
+    validationsFrom(db, idChallenge, 0, 1),
+    validationsFrom(db, idChallenge, dated - 1, 1),
+  ])
+  const from = first?.date as number
+  const span = (last?.date as number) - from
+  const dates = Array.from({ length: MAX_POINTS }, (_, i) => from + Math.round((span * i) / (MAX_POINTS - 1)))
+  const counts = await Promise.all(dates.map((date) => countBefore(db, idChallenge, date + 1)))
+  return lastOfEachDate(dates.map((date, i) => ({ date, nb: counts[i] as number })))
+}
+
+function lastOfEachDate(points: ProgressionRow['points']): ProgressionRow['points'] {
+  return points.filter(({ date }, i) => date !== points[i + 1]?.date)
+}
+
+/** How many validations of a challenge have an earlier date. */
+async function countBefore(db: Db, idChallenge: number, date: number): Promise<number> {
+  const leaf = await leafOf(db, orderOfValidations(idChallenge), date, 0)
+  const found = await db.get(countInLeaf, { id_challenge: idChallenge, cle: leaf.cle, id: leaf.id, date })
+  return leaf.avant + Number(found?.nb)
+}
+
+const countInLeaf = statement<{ id_challenge: number; cle: number; id: number; date: number }>()((q, p) =>
+  q
+    .selectFrom(
+      q
+        .selectFrom('validations')
+        .select('date')
+        .where('id_challenge', '=', hidden(q, p.id_challenge))
+        .where(sql<boolean>`(date, id_auteur) >= (${hidden(q, p.cle)}, ${hidden(q, p.id)})`)
+        .orderBy('date')
+        .orderBy('id_auteur')
+        .limit(sql.lit(MAX_MEMBERS))
+        .as('feuille'),
+    )
+    .select(({ fn }) => fn.countAll<number>().as('nb'))
+    .where('date', '<', p.date),
+)
