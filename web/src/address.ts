@@ -1,0 +1,33 @@
+import { useLocation } from 'preact-iso/router'
+
+type Changes = Record<string, string | number | undefined>
+
+/** The address is the state of a page: what it says, and how to change it. */
+export interface Address {
+  path: string
+  query: Record<string, string | undefined>
+  /** The zero-based row that the list starts at. */
+  start: number
+  /** This page with other parameters; an empty or undefined one is left out. */
+  hrefWith(changes: Changes): string
+  /** Goes there; `replace` leaves no step to go back to. */
+  change(changes: Changes, how?: { replace: boolean }): void
+}
+
+export function useAddress(): Address {
+  const { path, query, route } = useLocation()
+  const hrefWith = (changes: Changes) => {
+    const next = new URLSearchParams()
+    for (const [name, value] of Object.entries({ ...query, ...changes })) {
+      if (value !== undefined && value !== '') next.set(name, String(value))
+    }
+    return next.size > 0 ? `${path}?${next}` : path
+  }
+  return {
+    path,
+    query,
+    start: /^\d{1,15}$/.test(query.debut ?? '') ? Number(query.debut) : 0,
+    hrefWith,
+    change: (changes, how) => route(hrefWith(changes), how?.replace ?? false),
+  }
+}

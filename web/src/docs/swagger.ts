@@ -1,0 +1,20 @@
+/** As much of Swagger UI as is used here; it publishes no types. */
+export type Component = (props: Record<string, unknown>) => unknown
+
+export interface SwaggerSystem {
+  React: {
+    createElement(type: unknown, props?: Record<string, unknown> | null, ...children: unknown[]): unknown
+    useState<T>(initial: T): [T, (value: T) => void]
+  }
+}
+
+export interface SwaggerPlugin {
+  wrapComponents: Record<string, (original: unknown, system: SwaggerSystem) => Component>
+}
+
+export type SwaggerUi = (options: Record<string, unknown> & { plugins: (() => SwaggerPlugin)[] }) => unknown
+
+/** The part of Immutable's map that its document comes in. */
+export interface SwaggerDocument {
+  getIn(path: string[]): { toJS(): unknown } | undefined
+}

@@ -1,0 +1,45 @@
+import { useAddress } from '../address.js'
+import { useAnswer } from '../answers.js'
+import { useLanguage } from '../i18n/language.js'
+import { SearchField } from '../parts/Field.js'
+import { List } from '../parts/List.js'
+import { PAGE_ROWS } from '../parts/Pager.js'
+import { Title } from '../parts/Title.js'
+
+export default function Auteurs() {
+  const { words } = useLanguage()
+  const { query, start, change } = useAddress()
+  const { nom = '' } = query
+  const asking = useAnswer('/auteurs', { query: { limite: PAGE_ROWS, debut_auteurs: start || undefined, nom } })
+  return (
+    <>
+      <Title text={words.auteurs.title} />
+      <search class="filters row card" aria-label={words.filters.label}>
+        <SearchField
+          label={words.auteurs.search}
+          value={nom}
+          onSearch={(value) => change({ nom: value, debut: undefined }, { replace: true })}
+        />
+      </search>
+      <List
+        id="auteurs"
+        label={words.auteurs.list}
+        asking={asking}
+        start={start}
+        rowsOf={(body) => Object.keys(body).length}
+        countText={words.auteurs.count}
+        emptyText={words.auteurs.empty}
+      >
+        {(body) => (
+          <ul class="names">
+            {Object.values(body).map((auteur) => (
+              <li key={auteur.id_auteur}>
+                <a href={`/p/auteurs/${auteur.id_auteur}`}>{auteur.nom}</a>
+              </li>
+            ))}
+          </ul>
+        )}
+      </List>
+    </>
+  )
+}

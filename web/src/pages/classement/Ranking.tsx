@@ -1,0 +1,104 @@
+import { useEffect } from 'preact/hooks'
+import { useAddress } from '../../address.js'
+import { useAnswer } from '../../answers.js'
+import type { Answer } from '../../api.js'
+import { useLanguage } from '../../i18n/language.js'
+import { List } from '../../parts/List.js'
+import { PAGE_ROWS } from '../../parts/Pager.js'
+import { Empty } from '../../parts/States.js'
+import { type Column, Table } from '../../parts/Table.js'
+import { useSession } from '../../session.js'
+import type { Ranked } from '../../wire.js'
+import { partOf } from './part.js'
+
+export function Ranking() {
+  const { words } = useLanguage()
+  const { compte } = useSession()
+  const { query, start } = useAddress()
+  const { auteur } = query
+  const asking = useAnswer('/classement', {
+    query: {
+      limite: PAGE_ROWS,
+      ...(auteur ? { autour_de: auteur } : { debut_classement: start || undefined }),
+      ...partOf(query),
+    },
+  })
+  const { answer, error, isStale } = asking
+  const isShown = answer !== undefined && !isStale
+
+  useEffect(() => {
+    if (!auteur || !isShown) return
+    document.getElementById('sought')?.scrollIntoView({ block: 'center' })
+  }, [auteur, isShown])
+
+  if (error?.code === 'resource_not_found' && auteur) {
+    return (
+      <Empty>
+        <p>{auteur === compte?.id_auteur ? words.classement.notMine : words.classement.notFound}</p>
+      </Empty>
+    )
+  }
+  return (
+    <List
+      id="ranking"
+      label={words.classement.title}
+      asking={asking}
+      start={auteur && answer ? startOf(answer) : start}
+      rowsOf={(body) => body.length}
+      countText={words.classement.count}
+      emptyText={words.classement.empty}
+    >
+      {(rows) => <RankingTable rows={rows} sought={auteur} own={compte?.id_auteur} />}
+    </List>
+  )
+}
+
+function RankingTable({ rows, sought, own }: { rows: Ranked[]; sought: string | undefined; own: string | undefined }) {
+  const { words, number } = useLanguage()
+  const isMarked = ({ id_auteur }: Ranked) => id_auteur === own || id_auteur === sought
+  const isShared = ({ place }: Ranked) => rows.filter((row) => row.place === place).length > 1
+  const columns: Column<Ranked>[] = [
+    {
+      head: words.classement.place,
+      isNumber: true,
+      width: '5.5rem',
+      cell: (row) => (
+        <span class={row.place <= 3 ? `place place-${row.place}` : 'place'}>
+          {isShared(row) && (
+            <span class="faint" title={words.classement.shared}>
+              =<span class="unseen"> {words.classement.shared}</span>{' '}
+            </span>
+          )}
+          {number(row.place)}
+        </span>
+      ),
+    },
+    {
+      head: words.classement.nom,
+      isName: true,
+      cell: (row) => (
+        <>
+          <a href={`/p/auteurs/${row.id_auteur}`} id={row.id_auteur === sought ? 'sought' : undefined}>
+            {row.nom}
+          </a>
+          {row.id_auteur === own && <span class="tag">{words.classement.you}</span>}
+        </>
+      ),
+    },
+    { head: words.classement.score, isNumber: true, width: '7rem', cell: (row) => number(Number(row.score)) },
+  ]
+  return (
+    <Table
+      caption={words.classement.caption}
+      columns={columns}
+      rows={rows}
+      keyOf={(row) => row.id_auteur}
+      isCurrent={isMarked}
+    />
+  )
+}
+
+/** The row that a page around an author starts at, by what the server says of the page after it, or of all rows. */
+function startOf({ body, total, next }: Answer<Ranked[]>): number {
+  return Math.max(0, next === undefined ? (total ?? body.length) - body.length : next - PAGE_ROWS)
+}

@@ -1,0 +1,54 @@
+import { useState } from 'preact/hooks'
+import { ApiError, createKey } from '../../api.js'
+import { useLanguage } from '../../i18n/language.js'
+import { ErrorText } from '../../parts/States.js'
+import type { ApiKey } from '../../wire.js'
+
+export type MadeKey = ApiKey & { api_key: string }
+
+const DAY_MS = 86_400_000
+
+export function MakeKey({ onMade }: { onMade(key: MadeKey): void }) {
+  const { words } = useLanguage()
+  const [error, setError] = useState<ApiError>()
+  const [isBusy, setBusy] = useState(false)
+
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    if (isBusy) return
+    const form = event.currentTarget as HTMLFormElement
+    const given = new FormData(form)
+    const day = String(given.get('expiration'))
+    setBusy(true)
+    setError(undefined)
+    try {
+      onMade(await createKey(String(given.get('nom')).trim(), day ? `${day}T23:59:59Z` : undefined))
+      form.reset()
+    } catch (failed) {
+      if (!(failed instanceof ApiError)) throw failed
+      setError(failed)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <form class="card make-key" onSubmit={submit}>
+      <h2>{words.compte.make}</h2>
+      <div class="pair">
+        <label class="field">
+          <span>{words.compte.makeName}</span>
+          <input name="nom" required maxLength={100} pattern=".*\S.*" autocomplete="off" />
+        </label>
+        <label class="field">
+          <span>{words.compte.makeExpiry}</span>
+          <input name="expiration" type="date" min={new Date(Date.now() + DAY_MS).toISOString().slice(0, 10)} />
+        </label>
+      </div>
+      <div role="alert">{error && <ErrorText error={error} />}</div>
+      <button type="submit" class="strong" aria-disabled={isBusy}>
+        {words.compte.makeSubmit}
+      </button>
+    </form>
+  )
+}

@@ -1,0 +1,29 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { useLanguage } from '../../i18n/language.js'
+import { CopyLine } from '../../parts/CopyLine.js'
+import type { MadeKey } from './MakeKey.js'
+
+/** The one time that a key is seen, with the first line that a program would be. */
+export function NewKey({ made, onDone }: { made: MadeKey; onDone(): void }) {
+  const { words } = useLanguage()
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus(), [made.id])
+  const { origin } = location
+  const curl = `curl -H "Authorization: Bearer ${made.api_key}" '${origin}/classement'`
+  const sdk = `import { createClient } from '@palmares/client'
+const palmares = createClient({ url: '${origin}', key: '${made.api_key}' })`
+  return (
+    <section class="card new-key">
+      <h2 ref={heading} tabIndex={-1}>
+        {words.compte.made(made.nom)}
+      </h2>
+      <p>{words.compte.madeText}</p>
+      <CopyLine label={words.compte.key} text={made.api_key} />
+      <CopyLine label={words.compte.curl} text={curl} />
+      <CopyLine label={words.compte.sdk} text={sdk} />
+      <button type="button" onClick={onDone}>
+        {words.compte.done}
+      </button>
+    </section>
+  )
+}

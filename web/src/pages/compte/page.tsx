@@ -1,0 +1,61 @@
+import { useState } from 'preact/hooks'
+import { useAnswer } from '../../answers.js'
+import { useLanguage } from '../../i18n/language.js'
+import { Facts } from '../../parts/Facts.js'
+import { Loaded, Skeleton } from '../../parts/States.js'
+import { Title } from '../../parts/Title.js'
+import { useSession } from '../../session.js'
+import type { ApiKey, Compte } from '../../wire.js'
+import { Keys } from './Keys.js'
+import { type MadeKey, MakeKey } from './MakeKey.js'
+import { NewKey } from './NewKey.js'
+
+export default function CompteSheet() {
+  const { words } = useLanguage()
+  const { compte } = useSession()
+  return (
+    <>
+      <Title text={words.compte.title} />
+      {compte ? <Who compte={compte} /> : <Skeleton rows={2} />}
+      <h2>{words.compte.keys}</h2>
+      <p>{words.compte.keysText}</p>
+      <KeysSection />
+    </>
+  )
+}
+
+function Who({ compte }: { compte: Compte }) {
+  const { words } = useLanguage()
+  return (
+    <Facts
+      facts={[
+        [words.compte.login, compte.login],
+        [
+          words.compte.author,
+          <>
+            <a href={`/p/auteurs/${compte.id_auteur}`}>{compte.nom}</a>
+            {compte.operateur && <span class="tag">{words.compte.operator}</span>}
+          </>,
+        ],
+      ]}
+    />
+  )
+}
+
+function KeysSection() {
+  const asking = useAnswer('/cles_api', {})
+  const [made, setMade] = useState<MadeKey>()
+  const add = (key: MadeKey) => {
+    setMade(key)
+    asking.retry()
+  }
+  return (
+    <>
+      {made && <NewKey made={made} onDone={() => setMade(undefined)} />}
+      <Loaded asking={asking} skeleton={<Skeleton rows={3} />}>
+        {({ body }) => <Keys keys={body as ApiKey[]} onChange={asking.retry} />}
+      </Loaded>
+      <MakeKey onMade={add} />
+    </>
+  )
+}

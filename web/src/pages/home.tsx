@@ -1,0 +1,10 @@
+import { useEffect } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
+import { Skeleton } from '../parts/States.js'
+
+/** Who is signed in begins with the ranking. */
+export default function Home() {
+  const { route } = useLocation()
+  useEffect(() => route('/p/classement', true), [])
+  return <Skeleton rows={8} />
+}

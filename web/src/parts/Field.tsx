@@ -1,0 +1,87 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+const TYPING_PAUSE_MS = 200
+/** What the API takes as the text of a filter. */
+const MAX_CHARACTERS = 100
+
+interface SelectProps {
+  label: string
+  value: string
+  options: { value: string; text: string; lang?: string }[]
+  isDisabled?: boolean
+  onChange(value: string): void
+}
+
+export function Select({ label, value, options, isDisabled = false, onChange }: SelectProps) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <select value={value} disabled={isDisabled} onChange={(event) => onChange(event.currentTarget.value)}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value} selected={option.value === value}>
+            {option.text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+interface SearchFieldProps {
+  label: string
+  value: string
+  isNumber?: boolean
+  /** Values to offer. */
+  suggestions?: string[]
+  /** Told after a pause in typing. */
+  onSearch(value: string): void
+}
+
+export function SearchField({ label, value, isNumber = false, suggestions, onSearch }: SearchFieldProps) {
+  const [typed, setTyped] = useState(value)
+  const told = useRef(value)
+  const tell = useRef(onSearch)
+  tell.current = onSearch
+
+  // The address changed otherwise than by typing: going back, clearing the filters.
+  useEffect(() => {
+    if (value === told.current) return
+    told.current = value
+    setTyped(value)
+  }, [value])
+
+  useEffect(() => {
+    const wanted = typed.trim()
+    if (wanted === told.current) return
+    const timer = setTimeout(() => {
+      told.current = wanted
+      tell.current(wanted)
+    }, TYPING_PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [typed])
+
+  const listId = suggestions && `suggested-${label}`
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        type={isNumber ? 'text' : 'search'}
+        inputMode={isNumber ? 'numeric' : 'search'}
+        pattern={isNumber ? '[0-9]*' : undefined}
+        maxLength={MAX_CHARACTERS}
+        value={typed}
+        list={listId}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+      />
+      {suggestions && (
+        <datalist id={listId}>
+          {suggestions.map((suggestion) => (
+            <option key={suggestion} value={suggestion} />
+          ))}
+        </datalist>
+      )}
+    </label>
+  )
+}

@@ -1,0 +1,49 @@
+import { useLocation } from 'preact-iso/router'
+import { useLanguage } from '../i18n/language.js'
+import { useSession } from '../session.js'
+import { Laurel } from './Laurel.js'
+
+const PAGES = ['classement', 'challenges', 'auteurs', 'environnements', 'compte'] as const
+
+export function Header() {
+  const { words, lang, toggle } = useLanguage()
+  const { compte, leave } = useSession()
+  const pages = compte?.operateur ? [...PAGES, 'exploitation' as const] : PAGES
+  return (
+    <header class="header">
+      <a class="brand" href="/" aria-label={words.shell.home}>
+        <Laurel />
+        <span>Palmarès</span>
+      </a>
+      <nav aria-label={words.shell.nav}>
+        <ul>
+          {pages.map((page) => (
+            <li key={page}>
+              <NavLink href={`/p/${page}`}>{words.nav[page]}</NavLink>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div class="who">
+        {compte && (
+          <button type="button" class="quiet" onClick={() => void leave()}>
+            {words.shell.signOut}
+          </button>
+        )}
+        <button type="button" class="quiet" lang={lang === 'fr' ? 'en' : 'fr'} onClick={toggle}>
+          {words.shell.otherLanguage}
+        </button>
+      </div>
+    </header>
+  )
+}
+
+function NavLink({ href, children }: { href: string; children: string }) {
+  const { path } = useLocation()
+  const current = path === href ? 'page' : path.startsWith(`${href}/`) ? 'true' : undefined
+  return (
+    <a href={href} aria-current={current}>
+      {children}
+    </a>
+  )
+}

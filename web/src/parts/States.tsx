@@ -1,0 +1,88 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Asking } from '../answers.js'
+import type { Answer, ApiError } from '../api.js'
+import { useLanguage } from '../i18n/language.js'
+
+interface LoadedProps<T> {
+  asking: Asking<T>
+  skeleton: ComponentChildren
+  children(answer: Answer<T>): ComponentChildren
+}
+
+/** What was asked for, or what stands for it until it comes, or what is wrong and what to do. */
+export function Loaded<T>({ asking: { answer, error, isStale, retry }, skeleton, children }: LoadedProps<T>) {
+  if (error) return <Failure error={error} onRetry={retry} />
+  if (!answer) return <>{skeleton}</>
+  return (
+    <div class={isStale ? 'loaded stale' : 'loaded'} aria-busy={isStale}>
+      {children(answer)}
+    </div>
+  )
+}
+
+/** Rows as high as those that will come, so that nothing moves. */
+export function Skeleton({ rows }: { rows: number }) {
+  const { words } = useLanguage()
+  return (
+    <div class="skeleton">
+      <p class="unseen" role="status">
+        {words.states.loading}
+      </p>
+      {Array.from({ length: rows }, (_, index) => (
+        <div key={index} class="skeleton-row" />
+      ))}
+    </div>
+  )
+}
+
+export function Empty({ children }: { children: ComponentChildren }) {
+  return <div class="empty">{children}</div>
+}
+
+/** A retry is offered where it can help, and not before the server would take it. */
+export function Failure({ error, onRetry }: { error: ApiError; onRetry(): void }) {
+  const { words } = useLanguage()
+  const canRetry = error.status === 0 || error.status === 429 || error.status >= 500
+  return (
+    <div class="failure" role="alert">
+      <p class="failure-title">{words.states.failed}</p>
+      <ErrorText error={error} />
+      {canRetry && <RetryButton key={error.message} seconds={error.retryAfterSeconds ?? 0} onRetry={onRetry} />}
+    </div>
+  )
+}
+
+/** What went wrong in the reader's language, with what the server says of a value it does not take. */
+export function ErrorText({ error }: { error: ApiError }) {
+  const { words } = useLanguage()
+  const text = words.errors[error.code] ?? words.errors.other
+  const saysMore = !(error.code in words.errors) || error.status === 400
+  return (
+    <p>
+      {text} {saysMore && error.detail && <span lang="en">{error.detail}</span>}
+    </p>
+  )
+}
+
+function RetryButton({ seconds, onRetry }: { seconds: number; onRetry(): void }) {
+  const { words, number } = useLanguage()
+  const left = useCountdown(seconds)
+  return (
+    <button type="button" disabled={left > 0} onClick={onRetry}>
+      {left > 0 ? words.states.retryIn(number(left)) : words.states.retry}
+    </button>
+  )
+}
+
+/** Seconds that are left of so many. */
+export function useCountdown(seconds: number): number {
+  const [left, setLeft] = useState(seconds)
+  useEffect(() => setLeft(seconds), [seconds])
+  useEffect(() => {
+    if (left <= 0) return
+    const timer = setTimeout(() => setLeft(left - 1), 1000)
+    return () => clearTimeout(timer)
+  }, [left])
+  return left
+}

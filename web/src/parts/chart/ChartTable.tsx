@@ -1,0 +1,34 @@
+import { useState } from 'preact/hooks'
+import { useLanguage } from '../../i18n/language.js'
+import { Table } from '../Table.js'
+import type { ChartSpec } from './spec.js'
+
+/** The figures of a chart, made when someone opens them. */
+export function ChartTable({ title, xName, spec }: { title: string; xName: string; spec: ChartSpec }) {
+  const { words, number } = useLanguage()
+  const [isOpen, setOpen] = useState(false)
+  const columns = spec.series.map(({ label, values }) => ({
+    head: label,
+    isNumber: true,
+    cell: (index: number) => {
+      const value = values[index]
+      return value === null || value === undefined ? '–' : number(value)
+    },
+  }))
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{words.chart.table}</summary>
+      {isOpen && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be in reach of the keyboard
+        <section class="scroller" aria-label={title} tabIndex={0}>
+          <Table
+            caption={title}
+            columns={[{ head: xName, isName: true, cell: (index) => spec.labels[index] }, ...columns]}
+            rows={spec.x.map((_, index) => index)}
+            keyOf={(index) => index}
+          />
+        </section>
+      )}
+    </details>
+  )
+}

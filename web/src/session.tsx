@@ -1,0 +1,64 @@
+import { type ComponentChildren, createContext } from 'preact'
+import { useCallback, useContext, useEffect, useMemo, useState } from 'preact/hooks'
+import { ApiError, get, signOut } from './api.js'
+import type { Compte } from './wire.js'
+
+/** Who is signed in: what the server last said, never what the browser supposes. */
+export interface Session {
+  state: 'unknown' | 'in' | 'out' | 'failed'
+  compte: Compte | undefined
+  error: ApiError | undefined
+  /** Asks the server anew. */
+  refresh(): Promise<void>
+  /** To be called when the server refused the session. */
+  lose(): void
+  leave(): Promise<void>
+}
+
+type Known = Pick<Session, 'state' | 'compte' | 'error'>
+
+const unknown: Known = { state: 'unknown', compte: undefined, error: undefined }
+const out: Known = { ...unknown, state: 'out' }
+
+const Context = createContext<Session | undefined>(undefined)
+
+export function SessionProvider({ children, onChange }: { children: ComponentChildren; onChange(): void }) {
+  const [known, setKnown] = useState(unknown)
+
+  const lose = useCallback(() => {
+    onChange()
+    setKnown(out)
+  }, [onChange])
+
+  const refresh = useCallback(async () => {
+    try {
+      const { body } = await get('/compte')
+      onChange()
+      setKnown({ state: 'in', compte: body, error: undefined })
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      if (error.status === 401) lose()
+      else setKnown((before) => (before.compte ? before : { ...unknown, state: 'failed', error }))
+    }
+  }, [lose, onChange])
+
+  const leave = useCallback(async () => {
+    await signOut().catch((error) => {
+      if (!(error instanceof ApiError && error.status === 401)) throw error
+    })
+    lose()
+  }, [lose])
+
+  useEffect(() => {
+    void refresh()
+  }, [refresh])
+
+  const session = useMemo(() => ({ ...known, refresh, lose, leave }), [known, refresh, lose, leave])
+  return <Context.Provider value={session}>{children}</Context.Provider>
+}
+
+export function useSession(): Session {
+  const session = useContext(Context)
+  if (!session) throw new Error('no session around this part')
+  return session
+}
