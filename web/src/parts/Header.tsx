@@ -25,11 +25,9 @@ export function Header() {
         </ul>
       </nav>
       <div class="who">
-        {compte && (
-          <button type="button" class="quiet" onClick={() => void leave()}>
-            {words.shell.signOut}
-          </button>
-        )}
+        <button type="button" class={compte ? 'quiet' : 'quiet kept'} onClick={() => void leave()}>
+          {words.shell.signOut}
+        </button>
         <button type="button" class="quiet" lang={lang === 'fr' ? 'en' : 'fr'} onClick={toggle}>
           {words.shell.otherLanguage}
         </button>
