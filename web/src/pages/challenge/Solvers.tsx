@@ -24,7 +24,7 @@ export function Solvers({ id, total, undated }: SolversProps) {
     hasLatest ? { id, query: { limite: SHOWN, debut_validations: Math.max(0, dated - SHOWN) } } : null,
   )
   return (
-    <>
+    <div>
       <section>
         <h2>{total > SHOWN ? words.challenge.first : words.challenge.solvers}</h2>
         <SolverList asking={first} />
@@ -35,7 +35,7 @@ export function Solvers({ id, total, undated }: SolversProps) {
           <SolverList asking={latest} isReversed />
         </section>
       )}
-    </>
+    </div>
   )
 }
 
