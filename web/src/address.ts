@@ -21,7 +21,8 @@ export function useAddress(): Address {
     for (const [name, value] of Object.entries({ ...query, ...changes })) {
       if (value !== undefined && value !== '') next.set(name, String(value))
     }
-    return next.size > 0 ? `${path}?${next}` : path
+    const search = next.toString()
+    return path + (search && `?${search}`)
   }
   return {
     path,

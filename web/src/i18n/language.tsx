@@ -8,6 +8,8 @@ type Lang = 'fr' | 'en'
 /** The words of the page in one language, and how that language writes numbers and dates. */
 export interface Language {
   lang: Lang
+  /** For Intl. */
+  locale: string
   words: Words
   number(value: number): string
   /** A day, of an instant of the wire. */
@@ -53,7 +55,7 @@ function chosen(): Lang {
 
 function makeLanguage(lang: Lang, toggle: () => void): Language {
   const locale = lang === 'fr' ? 'fr-FR' : 'en-GB'
-  const integer = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
+  const decimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
   const dayAndTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
   const month = new Intl.DateTimeFormat(locale, { month: 'long', timeZone: 'UTC' })
@@ -61,8 +63,9 @@ function makeLanguage(lang: Lang, toggle: () => void): Language {
     new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }).format(value)
   return {
     lang,
+    locale,
     words: lang === 'fr' ? fr : en,
-    number: (value) => integer.format(value),
+    number: (value) => decimal.format(value),
     day: (instant) => day.format(new Date(instant)),
     dayAndTime: (instant) => dayAndTime.format(new Date(instant)),
     bytes: (value) => {

@@ -102,8 +102,18 @@ function ChallengeTable({ rows }: { rows: ChallengeItem[] }) {
     { head: words.challenges.rubrique, isWideOnly: true, width: '20%', cell: (row) => row.rubrique },
     { head: words.challenges.lang, isWideOnly: true, width: '6rem', cell: (row) => row.lang },
     { head: words.challenges.difficulte, isWideOnly: true, width: '9rem', cell: (row) => row.difficulte },
-    { head: words.challenges.score, isNumber: true, width: '4.5rem', cell: (row) => number(row.score) },
-    { head: words.challenges.solves, isNumber: true, width: '7rem', cell: (row) => number(row.nb_validations) },
+    {
+      head: words.challenges.score,
+      isNumber: true,
+      width: 'clamp(3.2rem, 10vw, 4.5rem)',
+      cell: (row) => number(row.score),
+    },
+    {
+      head: words.challenges.solves,
+      isNumber: true,
+      width: 'clamp(5rem, 14vw, 7rem)',
+      cell: (row) => number(row.nb_validations),
+    },
   ]
   return (
     <Table

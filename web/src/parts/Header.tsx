@@ -8,6 +8,7 @@ const PAGES = ['classement', 'challenges', 'auteurs', 'environnements', 'compte'
 export function Header() {
   const { words, lang, toggle } = useLanguage()
   const { compte, leave } = useSession()
+  const other = lang === 'fr' ? 'en' : 'fr'
   const pages = compte?.operateur ? [...PAGES, 'exploitation' as const] : PAGES
   return (
     <header class="header">
@@ -25,13 +26,12 @@ export function Header() {
         </ul>
       </nav>
       <div class="who">
-        {compte && (
-          <button type="button" class="quiet" onClick={() => void leave()}>
-            {words.shell.signOut}
-          </button>
-        )}
-        <button type="button" class="quiet" lang={lang === 'fr' ? 'en' : 'fr'} onClick={toggle}>
-          {words.shell.otherLanguage}
+        <button type="button" class={compte ? 'quiet' : 'quiet kept'} onClick={() => void leave()}>
+          {words.shell.signOut}
+        </button>
+        <button type="button" class="quiet" lang={other} title={words.shell.otherLanguage} onClick={toggle}>
+          <span aria-hidden="true">{other.toUpperCase()}</span>
+          <span class="unseen">{words.shell.otherLanguage}</span>
         </button>
       </div>
     </header>

@@ -61,7 +61,7 @@ function RankingTable({ rows, sought, own }: { rows: Ranked[]; sought: string | 
     {
       head: words.classement.place,
       isNumber: true,
-      width: '5.5rem',
+      width: 'clamp(3.8rem, 12vw, 5.5rem)',
       cell: (row) => (
         <span class={row.place <= 3 ? `place place-${row.place}` : 'place'}>
           {isShared(row) && (
@@ -85,7 +85,12 @@ function RankingTable({ rows, sought, own }: { rows: Ranked[]; sought: string | 
         </>
       ),
     },
-    { head: words.classement.score, isNumber: true, width: '7rem', cell: (row) => number(Number(row.score)) },
+    {
+      head: words.classement.score,
+      isNumber: true,
+      width: 'clamp(4rem, 14vw, 7rem)',
+      cell: (row) => number(Number(row.score)),
+    },
   ]
   return (
     <Table

@@ -28,6 +28,7 @@ function ScoresChart({ histogramme, ownScore }: { histogramme: Histogramme; ownS
       kind: 'columns',
       x: tranches.map((_, index) => index),
       labels: tranches.map(({ de, a }) => (de === a ? number(de) : `${number(de)}–${number(a)}`)),
+      ticks: tranches.map(({ de }) => number(de)),
       series: [{ label: words.classement.authors, values: tranches.map(({ nb }) => nb), colour: '--chart-1' }],
       highlight: own < 0 ? undefined : own,
     }),

@@ -43,9 +43,11 @@ export default function Classement() {
             )}
             <Jump />
           </div>
-          <Scores ownScore={mine && Number(mine.score)} />
         </div>
         <Ranking />
+        <div class="aside">
+          <Scores ownScore={mine && Number(mine.score)} />
+        </div>
       </div>
     </>
   )

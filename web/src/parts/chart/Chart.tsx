@@ -12,6 +12,7 @@ interface ChartProps {
   /** What the x are called in the table. */
   xName: string
   spec: ChartSpec
+  /** Pixels. */
   height: number
   /** A sentence below. */
   children?: ComponentChildren
@@ -49,7 +50,13 @@ export function Chart({ title, summary, xName, spec, height, children }: ChartPr
           {point !== undefined && pointText(spec, point, language.number)}
         </span>
       </figcaption>
-      <div ref={element} class="chart-canvas" style={{ height }} role="img" aria-label={`${title}. ${summary}`} />
+      <div
+        ref={element}
+        class="chart-canvas"
+        style={{ height: `${height}px` }}
+        role="img"
+        aria-label={`${title}. ${summary}`}
+      />
       {children && <p class="chart-note">{children}</p>}
       <ChartTable title={title} xName={xName} spec={spec} />
     </figure>

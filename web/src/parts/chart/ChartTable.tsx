@@ -1,7 +1,12 @@
 import { useState } from 'preact/hooks'
 import { useLanguage } from '../../i18n/language.js'
 import { Table } from '../Table.js'
-import type { ChartSpec } from './spec.js'
+import type { ChartSpec, Series } from './spec.js'
+
+const isKnownAt =
+  (index: number) =>
+  ({ values }: Series) =>
+    values[index] !== null && values[index] !== undefined
 
 /** The figures of a chart, made when someone opens them. */
 export function ChartTable({ title, xName, spec }: { title: string; xName: string; spec: ChartSpec }) {
@@ -24,7 +29,7 @@ export function ChartTable({ title, xName, spec }: { title: string; xName: strin
           <Table
             caption={title}
             columns={[{ head: xName, isName: true, cell: (index) => spec.labels[index] }, ...columns]}
-            rows={spec.x.map((_, index) => index)}
+            rows={spec.x.map((_, index) => index).filter((index) => spec.series.some(isKnownAt(index)))}
             keyOf={(index) => index}
           />
         </section>

@@ -74,7 +74,7 @@ function scalesOf(spec: ChartSpec): uPlot.Scales {
   }
 }
 
-function axesOf(shown: () => ChartSpec, { lang, number }: Language): uPlot.Axis[] {
+function axesOf(shown: () => ChartSpec, { locale, number }: Language): uPlot.Axis[] {
   const look: uPlot.Axis = {
     stroke: () => colour('--ink-2'),
     font: FONT,
@@ -91,11 +91,12 @@ function axesOf(shown: () => ChartSpec, { lang, number }: Language): uPlot.Axis[
   }
   if (!isBars(shown())) {
     const times = (_self: uPlot, splits: number[], _axis: number, _space: number, step: number) =>
-      splits.map((seconds) => timeTick(lang, seconds, step))
+      splits.map((seconds) => timeTick(locale, seconds, step))
     return [{ ...look, size: 32, space: 76, values: times }, values]
   }
   const label = (self: uPlot, index: number) => {
-    const text = shown().labels[index] ?? ''
+    const { labels, ticks = labels } = shown()
+    const text = ticks[index] ?? ''
     const most = turned ? (self.width < NARROW_PX ? 15 : 30) : 12
     return text.length > most ? `${text.slice(0, most - 1)}…` : text
   }

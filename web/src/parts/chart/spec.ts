@@ -10,8 +10,10 @@ export interface ChartSpec {
   kind: 'line' | 'steps' | 'columns' | 'rows'
   /** Ascending: seconds since 1970 of a line of time, else the index of a label. */
   x: number[]
-  /** What stands for each x in the table, and on the axis of columns and rows. */
+  /** What stands for each x in the table. */
   labels: string[]
+  /** What stands for it on the axis of columns and rows, where that is shorter. */
+  ticks?: string[]
   series: Series[]
   /** The one column that is drawn in another colour. */
   highlight?: number | undefined

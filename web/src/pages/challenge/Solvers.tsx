@@ -1,0 +1,57 @@
+import { type Asking, useAnswer } from '../../answers.js'
+import { useLanguage } from '../../i18n/language.js'
+import { Loaded, Skeleton } from '../../parts/States.js'
+import { Time } from '../../parts/Time.js'
+import type { Validation } from '../../wire.js'
+
+const SHOWN = 5
+
+interface SolversProps {
+  id: string
+  total: number
+  /** Solves of an unknown date, which come after all others; undefined while that is not known. */
+  undated: number | undefined
+}
+
+/** The first who solved a challenge and the latest; where both would be the same, all of them once. */
+export function Solvers({ id, total, undated }: SolversProps) {
+  const { words } = useLanguage()
+  const dated = undated === undefined ? undefined : total - undated
+  const hasLatest = dated !== undefined && dated > SHOWN
+  const first = useAnswer('/challenges/{id}/validations', { id, query: { limite: SHOWN } })
+  const latest = useAnswer(
+    '/challenges/{id}/validations',
+    hasLatest ? { id, query: { limite: SHOWN, debut_validations: Math.max(0, dated - SHOWN) } } : null,
+  )
+  return (
+    <div>
+      <section>
+        <h2>{total > SHOWN ? words.challenge.first : words.challenge.solvers}</h2>
+        <SolverList asking={first} />
+      </section>
+      {hasLatest && (
+        <section>
+          <h2>{words.challenge.latest}</h2>
+          <SolverList asking={latest} isReversed />
+        </section>
+      )}
+    </div>
+  )
+}
+
+function SolverList({ asking, isReversed = false }: { asking: Asking<Validation[]>; isReversed?: boolean }) {
+  return (
+    <Loaded asking={asking} skeleton={<Skeleton rows={SHOWN} />}>
+      {({ body }) => (
+        <ol class="solvers">
+          {(isReversed ? [...body].reverse() : body).map(({ id_auteur, nom, date }) => (
+            <li key={id_auteur}>
+              <a href={`/p/auteurs/${id_auteur}`}>{nom}</a>
+              <Time instant={date} withTime />
+            </li>
+          ))}
+        </ol>
+      )}
+    </Loaded>
+  )
+}

@@ -1,0 +1,29 @@
+import DOMPurify, { type Config } from 'dompurify'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+
+/** Text markup and links: nothing that makes a request, takes a style, or asks for something. */
+const RULES: Config & { RETURN_DOM_FRAGMENT: true } = {
+  ALLOWED_TAGS:
+    'a abbr b blockquote br cite code dd del dfn dl dt em h3 h4 h5 h6 hr i ins kbd li mark ol p pre q s samp small strong sub sup table tbody td tfoot th thead tr u ul var'.split(
+      ' ',
+    ),
+  ALLOWED_ATTR: ['href', 'lang', 'dir', 'title'],
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  RETURN_DOM_FRAGMENT: true,
+}
+
+DOMPurify.addHook('afterSanitizeAttributes', (node) => {
+  if (node.tagName !== 'A') return
+  // A relative address is of the portal, and would lead to nowhere here.
+  if (!/^https?:\/\//i.test(node.getAttribute('href') ?? '')) return node.removeAttribute('href')
+  node.setAttribute('target', '_blank')
+  node.setAttribute('rel', 'noopener noreferrer nofollow ugc')
+})
+
+/** HTML of the portal. What the sanitiser made is put in place as it is, and never as text to be read again. */
+export function SafeHtml({ html, lang }: { html: string; lang: string | undefined }) {
+  const element = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => element.current?.replaceChildren(DOMPurify.sanitize(html, RULES)), [html])
+  return <div ref={element} class="prose" lang={lang} />
+}
