@@ -57,6 +57,28 @@ describe('a client with a cache', () => {
     expect(statuses).toEqual([200, 304, 304, 304])
   })
 
+  test('keeps links and total beside the body, as a 304 need not repeat them', async () => {
+    const headers = { etag: '"a"', link: '</classement?debut_classement=1>; rel="next"', 'x-total-count': '2' }
+    const local = await startLocal((_, response, count) =>
+      count === 1 ? json(response, [{}], headers) : response.writeHead(304, { etag: '"a"' }).end(),
+    )
+    const client = local.client({ cache: new MemoryCache() })
+    const first = await client.page('/classement')
+    expect(await client.page('/classement')).toEqual(first)
+    expect(first).toMatchObject({ total: 2, next: expect.any(String) })
+    await local.close()
+  })
+
+  test('holds nothing that is not to be stored, though it has a tag', async () => {
+    const cache = new MemoryCache()
+    const local = await startLocal((_, response) =>
+      json(response, [], { etag: '"a"', 'cache-control': 'private, no-store' }),
+    )
+    await local.client({ cache }).get('/rubriques')
+    expect(cache.size).toBe(0)
+    await local.close()
+  })
+
   test('holds neither what the server will not have stored, nor what is no 200', async () => {
     const cache = new MemoryCache()
     const { client } = watch(cache)

@@ -165,6 +165,7 @@ describe('an end of waiting', () => {
     const soon = () => AbortSignal.timeout(50)
     const ended = { name: 'TimeoutError' }
     await expect(server.client().get('/rubriques', { signal: soon() })).rejects.toMatchObject(ended)
+    await expect(server.client({ retries: 0 }).get('/rubriques', { signal: soon() })).rejects.toMatchObject(ended)
     await expect(server.client({ signal: soon() }).get('/rubriques')).rejects.toMatchObject(ended)
     await expect(server.client().raw.GET('/rubriques', { signal: soon() })).rejects.toMatchObject(ended)
   })
@@ -288,7 +289,8 @@ describe('links', () => {
   })
 
   test('are found whatever stands beside them, and nothing is where there are none', async () => {
-    const link = '<https://a/x,y;z>; title="a, b"; rel="last first", <?b=2>;rel=next, <http://[>; rel=prev, nonsense'
+    const link =
+      '<https://a/x,y;z>; title="a, b"; rel="last first", <?b=2>;rel=next, <?b=3>; rel=next, <http://[>; rel=prev, nonsense'
     const server = await serve((_, response, count) => json(response, [], count === 1 ? { link } : {}))
     const { first, prev, next, last } = await server.client().page('/classement')
     expect([first, prev, last]).toEqual(['https://a/x,y;z', undefined, 'https://a/x,y;z'])
