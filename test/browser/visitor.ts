@@ -1,13 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { expect, inject } from 'vitest'
 import { en } from '../../web/src/i18n/en.js'
 import { fr, type Words } from '../../web/src/i18n/fr.js'
 import { SCREENSHOTS } from './chromium.js'
-
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 /** Nothing of the browser's own goes out to the network. */
 const ARGUMENTS = [
@@ -149,7 +146,7 @@ export class Visitor {
       if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
       return result.value as unknown
     }
-    await run(readAxe())
+    await run(axe.source)
     const found = await run(`axe.run(document, { runOnly: ${JSON.stringify(RULES)} }).then(({ violations }) =>
       violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ': ' + failureSummary)))`)
     await session.detach()
@@ -158,10 +155,3 @@ export class Visitor {
 }
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-
-let axe: string | undefined
-
-function readAxe(): string {
-  axe ??= readFileSync(AXE, 'utf8')
-  return axe
-}
