@@ -4,10 +4,11 @@
 FROM node:22-bookworm-slim AS base
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY client/package.json ./client/package.json
 
 # What the server needs to run. The C sources and the binaries of other systems are a third of it, and serve nobody here.
 FROM base AS dependencies
-RUN npm ci --ignore-scripts --omit=dev --no-audit --no-fund
+RUN npm ci --ignore-scripts --omit=dev --workspaces=false --no-audit --no-fund
 RUN rm -rf node_modules/@photostructure/sqlite/src \
     node_modules/@photostructure/sqlite/prebuilds/darwin-* \
     node_modules/@photostructure/sqlite/prebuilds/win32-*
@@ -16,6 +17,8 @@ FROM base AS build
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
+COPY client ./client
+COPY web ./web
 # A clone whose files only their owner may read must give an image that another user can run.
 RUN npm run build && rm dist/.tsbuildinfo && chmod -R a+rX package.json dist && mkdir empty
 

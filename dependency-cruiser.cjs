@@ -73,6 +73,12 @@ module.exports = {
       to: { path: '^src/(config|settings)[.]ts$' },
     },
     {
+      name: 'client-and-server-know-only-the-wire',
+      severity: 'error',
+      from: { path: '^(src|client/src)/' },
+      to: { path: '^(src|client)/', pathNot: '^$1/' },
+    },
+    {
       name: 'no-orphans',
       severity: 'error',
       from: { orphan: true, path: '^src/', pathNot: '([.]test|/main|/request)[.]ts$' },

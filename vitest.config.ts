@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'test/{*,servers/*}.test.ts', 'client/test/**/*.test.ts'],
     globalSetup: ['test/build.ts', 'test/servers/global.ts'],
     // Most of the time is spent waiting for servers and processes, so one file more at once than there are cores to spare.
     maxWorkers: 2,
@@ -10,7 +10,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     coverage: {
       provider: 'v8',
-      include: ['src/**/*.ts'],
+      include: ['src/**/*.ts', 'client/src/**/*.ts'],
       exclude: ['src/**/*.test.ts'],
       reporter: ['text-summary', 'text'],
     },

@@ -6,7 +6,7 @@ import { compteRoutes, loginRoutes, sessionRoutes } from './auth/routes.js'
 import type { LoginLimits } from './auth/throttle.js'
 import { challengesRoutes } from './challenges/routes.js'
 import { classementRoutes } from './classement/routes.js'
-import type { ReadContext } from './contract.js'
+import type { Access, ReadContext } from './contract.js'
 import { environnementsVirtuelsRoutes } from './environnements_virtuels/routes.js'
 import type { Trafic } from './exploitation/contract.js'
 import { exploitationRoutes } from './exploitation/routes.js'
@@ -16,8 +16,9 @@ import { healthRoutes } from './http/health.js'
 import { toJsonBuffer } from './http/json.js'
 import { refuseOtherMethods, refuseUnknownPath } from './http/methods.js'
 import type { Metrics } from './http/metrics.js'
-import { type Access, describe, type Operation } from './http/openapi.js'
+import { describe, type Operation } from './http/openapi.js'
 import { Origins } from './http/origin.js'
+import { pageRoutes } from './http/page.js'
 import { etagOf, type ServeDeps, sendReady, serveActions, serveReads } from './http/serve.js'
 import { createHttpServer, type HttpSettings } from './http/server.js'
 import { TurnVersions } from './http/turn.js'
@@ -64,10 +65,15 @@ export function buildApp({ store, settings, metrics, observe, limits, log }: App
   const deps: ServeDeps = { store, cache, origins, admission, metrics, challengeUrl, bounds }
   const auth = { store, login: new Login(store, settings, limits), allowGetLogin: settings.allowGetLogin }
   const operations: Operation[] = []
-  const record = (access: Access) => (endpoint: Operation['endpoint']) => operations.push({ endpoint, access })
+  const record = (access: Access) => (endpoint: Operation['endpoint'], isHeld: boolean) =>
+    operations.push({ endpoint, access, isHeld })
 
   app.register(async (probes) => {
     healthRoutes(probes, store)
+  })
+
+  app.register(async (page) => {
+    pageRoutes(page)
   })
 
   app.register(async (open) => {

@@ -38,7 +38,10 @@ export interface Endpoint<
   /** The bodies that it takes, by Content-Type. */
   requestBody?: {
     schema: TSchema
-    contentTypes: string[] /** Many lines, with a bound of their own. */
+    contentTypes: string[]
+    /** A body of the first of them, as the samples of the description send it. */
+    example: string
+    /** Many lines, with a bound of their own. */
     isBulk?: boolean
   }
   /** Whether the answer is one page of a list, with its headers. */
@@ -57,6 +60,9 @@ export interface Endpoint<
   /** What it can answer besides what every operation can. */
   errors: ErrorCode[]
 }
+
+/** Who may call an operation: anybody, any valid credential, or a session alone. */
+export type Access = 'open' | 'credential' | 'session'
 
 type EndpointInit<P extends Parameters, Q extends Parameters, B extends TSchema> = Pick<
   Endpoint<P, Q, B>,

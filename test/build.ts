@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/** The command-line tests run the built program, so it is built once before all tests. */
+/** The command-line tests run the built program, those of the client its package, and the page is served as it is built. */
 export default function build(): void {
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { stdio: 'inherit' })
+  execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' })
 }

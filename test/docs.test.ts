@@ -193,7 +193,7 @@ describe('every Markdown file', () => {
   test.each(markdownFiles())('%s: the files and scripts that it names exist', (file) => {
     const text = readFileSync(file, 'utf8')
     const { scripts } = readPackage()
-    const named = [...text.matchAll(/npm (?:run )?(?:--silent )?([a-z]+)/g)].map((match) => match[1]!)
+    const named = [...text.matchAll(/npm (?:run )?(?:--silent )?([a-z]+(?::[a-z]+)*)/g)].map((match) => match[1]!)
     const own = named.filter((name) => !['ci', 'install', 'link', 'run'].includes(name))
     expect(own.filter((name) => !(name in scripts))).toEqual([])
     const paths = [...text.matchAll(/`((?:src|test|bench|docs|\.ci)\/[\w./-]*)`/g)].map((match) => match[1]!)
@@ -213,6 +213,7 @@ test('every dependency has its reason', () => {
   const decision = section(file, 'Decision')
   const reasoned = (column: string) => table(decision, column).map((row) => (row.Reason ? row[column] : undefined))
   expect(reasoned('Dependency').sort()).toEqual(Object.keys(dependencies).sort())
+  expect(reasoned('For the client').sort()).toEqual(Object.keys(readPackage('client').dependencies).sort())
   expect(reasoned('For development').sort()).toEqual(Object.keys(devDependencies).sort())
 })
 
@@ -290,6 +291,6 @@ function leadsSomewhere(file: string, link: string): boolean {
   return fragment === undefined || sections(target).some(({ title }) => anchor(title) === fragment)
 }
 
-function readPackage(): Record<'scripts' | 'dependencies' | 'devDependencies', Record<string, string>> {
-  return JSON.parse(readFileSync('package.json', 'utf8'))
+function readPackage(folder = '.'): Record<'scripts' | 'dependencies' | 'devDependencies', Record<string, string>> {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 }

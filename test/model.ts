@@ -1,3 +1,4 @@
+import { histogramme, progressionOfAuteur, progressionOfChallenge } from './curves.js'
 import type { DumpLine } from './harness.js'
 
 /** What the contract says a request gets, as far as it can be known beforehand. */
@@ -76,7 +77,8 @@ export class Model {
       if (!this.challengesById.has(Number(id))) return { status: 404 }
       return this.page(url, { rows: this.solvers(Number(id)), debutName: 'debut_validations' })
     }
-    const body = this.detail(noun as string, Number(id))
+    const isCurve = part === 'progression' || id === 'histogramme'
+    const body = isCurve ? this.curve(noun as string, Number(id), filters) : this.detail(noun as string, Number(id))
     return body ? { status: 200, body: json(body), total: null } : { status: 404 }
   }
 
@@ -161,6 +163,24 @@ export class Model {
       debutName,
       links,
     }
+  }
+
+  private curve(noun: string, id: number, filters: Filters): unknown {
+    if (noun === 'classement') {
+      const ranked = this.ranked(filters)
+      return ranked && histogramme(ranked.map(({ score }) => score))
+    }
+    if (noun === 'challenges') {
+      const dates = (this.validationsByChallenge.get(id) ?? []).map(({ date }) => date)
+      return this.challengesById.has(id) ? progressionOfChallenge(id, dates) : undefined
+    }
+    const auteur = this.auteursById.get(id)
+    const solved = this.validationsByAuteur.get(id) ?? []
+    const solves = solved.map(({ id_challenge, date }) => ({
+      date,
+      score: this.challengesById.get(id_challenge).score,
+    }))
+    return auteur && progressionOfAuteur(id, auteur.score, solves)
   }
 
   private detail(noun: string, id: number): unknown {

@@ -82,6 +82,32 @@ describe.each(engines)('any portal on %s', (engine) => {
     )
   })
 
+  test('every curve is what the validations say, with a point for each of them or for sixty dates', async () => {
+    const large = randomPortal({ seed: 11, auteurs: 400, challenges: 4, validations: 900, scores: 7 })
+    const portals = fc.oneof({ arbitrary: anyPortal, weight: 9 }, fc.constant(large))
+    await fc.assert(
+      fc.asyncProperty(portals, async (lines) => {
+        const model = await hold(lines)
+        const { rubriques, periodes } = knownOf(lines)
+        const parts = [
+          '',
+          ...rubriques.map((id) => `?id_rubrique=${id}`),
+          ...periodes.map((each) => `?periode=${each}`),
+        ]
+        for (const part of parts) await expectAsModel(server, model, `/classement/histogramme${part}`)
+        for (const { id_auteur } of model.auteurs)
+          await expectAsModel(server, model, `/auteurs/${id_auteur}/progression`)
+        for (const { id_challenge } of model.challenges) {
+          await expectAsModel(server, model, `/challenges/${id_challenge}/progression`)
+        }
+        await expectAsModel(server, model, '/challenges/9007199254740991/progression')
+        await expectAsModel(server, model, '/auteurs/9007199254740991/progression')
+        await expectAsModel(server, model, '/classement/histogramme?id_rubrique=9007199254740991')
+      }),
+      { numRuns: 8, examples: [[large]] },
+    )
+  })
+
   test('a place is the same on every page, around every author and as position', async () => {
     await fc.assert(
       fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 30 }), async (lines, limite) => {

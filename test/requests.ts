@@ -50,8 +50,11 @@ export function anyRequest(known: Known): fc.Arbitrary<Asked> {
     [8, list('/environnements_virtuels', known)],
     [8, list('/challenges/{id_challenge}/validations', known)],
     [2, list('/rubriques', known)],
+    [3, list('/classement/histogramme', known)],
     [6, detail('challenges', 'id_challenge', known)],
     [6, detail('auteurs', 'id_auteur', known)],
+    [2, detail('challenges', 'id_challenge', known, '/progression')],
+    [2, detail('auteurs', 'id_auteur', known, '/progression')],
     [4, detail('environnements_virtuels', 'id_environnement_virtuel', known)],
     [4, oddPlace],
   )
@@ -94,6 +97,7 @@ const LISTS: Record<string, Record<string, Kind>> = {
   },
   '/challenges/{id_challenge}/validations': { debut_validations: 'debut', limite: 'limite' },
   '/rubriques': {},
+  '/classement/histogramme': { id_rubrique: 'rubrique', periode: 'periode' },
 }
 
 type Kind = 'needle' | 'word' | 'score' | 'rubrique' | 'periode' | 'ids' | 'auteur' | 'debut' | 'limite'
@@ -113,11 +117,11 @@ function list(route: string, known: Known): fc.Arbitrary<Place> {
     })
 }
 
-function detail(noun: keyof Known['ids'], name: string, known: Known): fc.Arbitrary<Place> {
-  const path = weighted([7, id(known.ids[noun])], [1, badNumber]).map((each) => `/${noun}/${each}`)
+function detail(noun: keyof Known['ids'], name: string, known: Known, part = ''): fc.Arbitrary<Place> {
+  const path = weighted([7, id(known.ids[noun])], [1, badNumber]).map((each) => `/${noun}/${each}${part}`)
   const query = weighted([9, fc.constant([] as string[])], [1, strayParameter])
   return fc.record({ path: path.chain(spelled), query }).map(({ path, query }) => {
-    return { route: `/${noun}/{${name}}`, target: path + query.map((each) => `?${each}`).join('') }
+    return { route: `/${noun}/{${name}}${part}`, target: path + query.map((each) => `?${each}`).join('') }
   })
 }
 

@@ -13,6 +13,8 @@ import { petitPortail } from './wire.js'
 const PATIENCE = { timeout: 8_000, interval: 50 }
 const LOGIN = JSON.stringify({ login: ACCOUNT.login, password: ACCOUNT.password })
 
+const OPERATOR = { login: 'root', password: 'the one who runs it', idAuteur: 1, operator: true }
+
 describe('serve --workers', () => {
   let folder: string
   let database: string
@@ -26,6 +28,7 @@ describe('serve --workers', () => {
     const store = await openStore(`sqlite:${database}`, { create: true })
     await importInto(store, petitPortail)
     await addAccount(store, ACCOUNT)
+    await addAccount(store, OPERATOR)
     key = await addKey(store, ACCOUNT.login)
     await store.close()
   })
@@ -95,6 +98,29 @@ describe('serve --workers', () => {
     const anonymous = await Promise.all(times(80, () => ask(`${server?.url}/challenges/1`)))
     expect(countsOf(anonymous)).toEqual({ 401: 50, 429: 30 })
     agent.destroy()
+  })
+
+  test('an operator sees what all have counted together, and a 503 where the supervisor hangs', async () => {
+    await start(3)
+    const login = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(OPERATOR) }
+    const { service_session } = (await (await fetch(`${server?.url}/login`, login)).json()) as {
+      service_session: string
+    }
+    const look = () =>
+      fetch(`${server?.url}/exploitation`, { headers: { cookie: `service_session=${service_session}` } })
+    await Promise.all(times(30, () => get()))
+    await Promise.all(times(5, () => ask(`${server?.url}/challenges/1`)))
+    const looked = await Promise.all(times(6, look))
+    for (const answer of looked) {
+      const { trafic } = (await answer.json()) as { trafic: { requetes: number } }
+      expect(trafic).toMatchObject({ processus: 3, refusees: 5 })
+      expect(trafic.requetes).toBeGreaterThanOrEqual(36)
+    }
+    process.kill(server!.pid, 'SIGSTOP')
+    const refused = await look()
+    process.kill(server!.pid, 'SIGCONT')
+    expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'overloaded' }])
+    await vi.waitFor(async () => expect((await look()).status).toBe(200), PATIENCE)
   })
 
   test('a supervisor that hangs delays nobody for long: each counts for itself until it is back', async () => {

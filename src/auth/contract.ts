@@ -39,7 +39,11 @@ export const postLogin = endpoint({
   tag: 'login',
   summary: 'Sign in',
   description: 'Makes a session of 30 days at most, 7 without use, and sets it as a cookie.',
-  requestBody: { schema: LoginBody, contentTypes: ['application/json', 'application/x-www-form-urlencoded'] },
+  requestBody: {
+    schema: LoginBody,
+    contentTypes: ['application/json', 'application/x-www-form-urlencoded'],
+    example: '{"login":"alice","password":"correct horse battery staple"}',
+  },
   response: SignedIn,
   errors: [...loginErrors, 'body_too_large', 'unsupported_media_type'],
 })
@@ -112,6 +116,7 @@ export const createApiKey = endpoint({
       portee: Type.Optional(Type.Array(ScopeName)),
     }),
     contentTypes: ['application/json'],
+    example: '{"nom":"bot","portee":["lecture"]}',
   },
   response: Type.Object({ ...ApiKey.properties, api_key: Text('The key itself.') }),
   status: 201,

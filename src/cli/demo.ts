@@ -82,7 +82,8 @@ async function accountLine({ password, key }: DemoAccount): Promise<object> {
     login: LOGIN,
     id_auteur: 1,
     mot_de_passe: await hashPassword(password),
-    operateur: false,
+    // So that the page has all of itself to show; it is on this machine alone.
+    operateur: true,
     desactive: false,
     creation: formatInstant(now),
     cles: [
@@ -109,22 +110,22 @@ The demo portal is made. Its account, shown this once:
 
 function welcome(address: string, { key }: DemoAccount): string {
   return `
-Palmarès serves it on ${address}. Try:
+Palmarès serves it on ${address}/ : open that in a browser and sign in, or try
 
   curl -b 'api_key=${key}' '${address}/classement?debut_classement=2450&limite=60'
   curl -b 'api_key=${key}' '${address}/challenges?titre=mot'
   curl -H 'Authorization: Bearer ${key}' '${address}/auteurs/1'
 
-The API is described at ${address}/openapi.json. Ctrl-C stops it; the next start keeps everything.`
+The API is described at ${address}/docs. Ctrl-C stops it; the next start keeps everything.`
 }
 
 function welcomeBack(address: string, url: string): string {
   return `
-Palmarès serves its demo portal on ${address}, as it was left.
+Palmarès serves its demo portal on ${address}/ , as it was left.
 
 For a new key${showDatabaseUrl(url) === url ? '' : ', with the password in its place'}:
 
   node dist/main.js keys create ${LOGIN} --database ${showDatabaseUrl(url)} --quiet
 
-The API is described at ${address}/openapi.json. Ctrl-C stops it.`
+The API is described at ${address}/docs. Ctrl-C stops it.`
 }

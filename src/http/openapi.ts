@@ -1,24 +1,24 @@
 import type { TSchema } from 'typebox'
-import type { Endpoint } from '../contract.js'
+import type { Access, Endpoint } from '../contract.js'
 import { catalogue, type ErrorCode } from '../errors.js'
 import type { Parameter } from '../parameters.js'
 import { PROBLEM_TYPE } from './problems.js'
-
-/** Who may call an operation: anybody, any valid credential, or a session alone. */
-export type Access = 'open' | 'credential' | 'session'
+import { samplesOf } from './samples.js'
 
 export interface Operation {
   endpoint: Endpoint
   access: Access
+  /** Whether an answer is tagged, held and served again. */
+  isHeld: boolean
 }
 
 /** The OpenAPI 3.1 document of the operations, in the order in which they were registered. */
-export function describe(operations: readonly Operation[], version: string, serverUrl = '/'): object {
+export function describe(operations: readonly Operation[], version: string, serverUrl?: string): object {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
     paths[operation.endpoint.path] ??= {}
     const path = paths[operation.endpoint.path] as Record<string, unknown>
-    path[operation.endpoint.method.toLowerCase()] = describeOperation(operation)
+    path[operation.endpoint.method.toLowerCase()] = describeOperation(operation, serverUrl)
   }
   return {
     openapi: '3.1.0',
@@ -33,7 +33,7 @@ export function describe(operations: readonly Operation[], version: string, serv
         'A path answers a method that it does not take with 405 and Allow.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: serverUrl }],
+    servers: [{ url: serverUrl ?? '/' }],
     security: [{ service_session: [] }, { api_key: [] }, { bearer: [] }],
     tags: [...new Set(operations.map(({ endpoint }) => endpoint.tag))].map((name) => ({
       name,
@@ -79,9 +79,8 @@ const tags: Record<string, string> = {
   environnements_virtuels: "The virtual environments of the portal's events.",
 }
 
-function describeOperation(operation: Operation): object {
-  const { endpoint, access } = operation
-  const isHeld = endpoint.method === 'GET' && access === 'credential'
+function describeOperation(operation: Operation, serverUrl: string | undefined): object {
+  const { endpoint, access, isHeld } = operation
   return {
     operationId: operationId(endpoint),
     tags: [endpoint.tag],
@@ -100,6 +99,7 @@ function describeOperation(operation: Operation): object {
         problemStatuses(operation).map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
       ),
     },
+    'x-codeSamples': samplesOf(endpoint, access, serverUrl),
   }
 }
 

@@ -26,8 +26,8 @@ export interface ServeDeps {
   bounds: Bounds
 }
 
-/** Notes what is served, for the API's own description. */
-type Record = (endpoint: Endpoint) => void
+/** Notes what is served, for the API's own description; whether its answers are held. */
+type Record = (endpoint: Endpoint, isHeld: boolean) => void
 
 /**
  * Registers reads: an answer that is held for this version of the data is sent as it is; otherwise it is read in one
@@ -36,7 +36,7 @@ type Record = (endpoint: Endpoint) => void
 export function serveReads(app: FastifyInstance, deps: ServeDeps, record: Record): ServeRead {
   const { store, cache, origins, metrics, challengeUrl, bounds } = deps
   return (endpoint, handler) => {
-    record(endpoint)
+    record(endpoint, true)
     app.get(toRoute(endpoint.path), async (request, reply) => {
       const base = endpoint.paged ? origins.baseUrl(request) : ''
       const key = `${base} ${request.raw.url}`
@@ -72,7 +72,7 @@ export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDep
   const bulk = new BulkBodies(bounds.bulkBytes)
   return (endpoint, handler) => {
     const isBulk = endpoint.requestBody?.isBulk === true
-    record(endpoint)
+    record(endpoint, false)
     app.route({
       method: endpoint.method,
       url: toRoute(endpoint.path),

@@ -42,6 +42,7 @@ export const postValidations = endpoint({
       { additionalProperties: true, description: 'One line of the dump; docs/DUMP.md lists the fields of each type.' },
     ),
     contentTypes: ['application/x-ndjson', 'application/json'],
+    example: '{"type":"validation","id_auteur":1,"id_challenge":1,"date":"2026-01-31T12:00:00Z"}',
     isBulk: true,
   },
   response: Type.Object({

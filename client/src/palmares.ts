@@ -1,0 +1,186 @@
+import createClient, { type Client } from 'openapi-fetch'
+import { PalmaresError, unexpected } from './errors.js'
+import { type Links, parseLinks } from './links.js'
+import type { paths } from './schema.js'
+import { type PalmaresOptions, readSettings } from './settings.js'
+import { type SendOptions, Transport, whatOf } from './transport.js'
+import type {
+  Arguments,
+  Body,
+  DeleteOptions,
+  DeletePath,
+  ListPath,
+  PostOptions,
+  PostPath,
+  ReadOptions,
+  ReadPath,
+  RequestOptions,
+  Row,
+} from './types.js'
+
+/** One page of a list. */
+export interface Page<R> extends Links {
+  rows: R[]
+  /** The rows of the whole list; undefined where the server does not count them. */
+  total: number | undefined
+  /** The address of this page, and, as `Links`, of those beside it where they exist. */
+  address: string
+  /** It changes when the page does, and only then. */
+  etag: string | undefined
+}
+
+/** An address that a page gave, instead of a query. */
+export interface AddressOptions extends RequestOptions {
+  address: string
+  path?: never
+  query?: never
+}
+
+/** A client of one server. See the README for what it does when something goes wrong. */
+export class Palmares {
+  /** The same requests as `openapi-fetch` makes them: `{ data, error, response }`, with status and headers, and no throw for a status. */
+  readonly raw: Client<paths>
+  readonly #transport: Transport
+  readonly #base: URL
+
+  constructor(options: PalmaresOptions = {}) {
+    const settings = readSettings(options)
+    const transport = new Transport(settings)
+    this.#transport = transport
+    this.#base = settings.base
+    this.raw = createClient<paths>({
+      baseUrl: settings.base.href,
+      fetch: (request) => transport.send(request, { signal: request.signal }),
+    })
+  }
+
+  /** Reads a body. */
+  async get<P extends ReadPath>(path: P, ...[options]: Arguments<ReadOptions<P>>): Promise<Body<P>> {
+    return (await this.#send('get', path, options)).body as Body<P>
+  }
+
+  /** Sends a body. Validations are sent again where an answer was lost; nothing else is. */
+  async post<P extends PostPath>(path: P, options: PostOptions<P>): Promise<Body<P, 'post'>> {
+    const { body, ...rest } = options
+    const sent = path === '/validations' && Array.isArray(body) ? toLines(body) : { body }
+    const isRepeatable = path === '/validations' && [body].flat().every(isPlainValidation)
+    return (await this.#send('post', path, { ...rest, ...sent, isRepeatable })).body as Body<P, 'post'>
+  }
+
+  /** Removes. It is not sent again: the second answer to it would be another. */
+  async delete<P extends DeletePath>(path: P, ...[options]: Arguments<DeleteOptions<P>>): Promise<Body<P, 'delete'>> {
+    return (await this.#send('delete', path, options)).body as Body<P, 'delete'>
+  }
+
+  /** Reads one page of a list, by its query or by an address that another page gave. */
+  async page<P extends ListPath>(
+    path: P,
+    ...[options]: Arguments<ReadOptions<P>> | [options: AddressOptions]
+  ): Promise<Page<Row<P>>> {
+    const isAddress = options !== undefined && 'address' in options
+    const { body, headers, address } = isAddress ? await this.#follow(options) : await this.#send('get', path, options)
+    if (typeof body !== 'object' || body === null) throw unexpected(`GET ${path}`, 200, headers, 'is not a list')
+    const total = headers.get('x-total-count')
+    return {
+      rows: Object.values(body as Record<string, Row<P>>),
+      total: total === null ? undefined : Number(total),
+      etag: headers.get('etag') ?? undefined,
+      address,
+      ...parseLinks(headers.get('link'), address),
+    }
+  }
+
+  /** Reads a whole list, row by row and page by page: the next page is asked for when its first row is. */
+  async *iterate<P extends ListPath>(
+    path: P,
+    ...args: Arguments<ReadOptions<P>> | [options: AddressOptions]
+  ): AsyncGenerator<Row<P>, void, undefined> {
+    const signal = args[0]?.signal
+    const seen = new Set<string>()
+    let page = await this.page(path, ...args)
+    for (;;) {
+      yield* page.rows
+      seen.add(page.address)
+      const { next } = page
+      // A page without rows is past the end, whatever its links say.
+      if (next === undefined || page.rows.length === 0) return
+      this.#checkNext(next, seen)
+      page = await this.page(path, { address: next, signal })
+    }
+  }
+
+  #checkNext(next: string, seen: ReadonlySet<string>): void {
+    const { origin } = new URL(next)
+    if (origin !== this.#base.origin) {
+      throw linkError(
+        `is at ${origin}; this client asks ${this.#base.origin} alone. The server may need its --public-url.`,
+      )
+    }
+    if (seen.has(next)) throw linkError('was there already: its links lead in a circle.')
+  }
+
+  async #send(method: string, path: string, options: Sending = {}): Promise<Received> {
+    const { path: values, query, signal, isRepeatable, ...init } = options
+    let address = ''
+    const fetch = (request: Request) => {
+      address = request.url
+      return this.#transport.succeed(request, { signal, isRepeatable })
+    }
+    // The types of the public methods say which paths take what; from here on they are texts like any other.
+    const params = { path: values, query }
+    const untyped = this.raw.request as unknown as UntypedRequest
+    const { response } = await untyped(method, path, { ...init, params, fetch, parseAs: 'stream' })
+    return read(whatOf({ method: method.toUpperCase(), url: address }), address, response)
+  }
+
+  async #follow({ address, signal }: AddressOptions): Promise<Received> {
+    const request = new Request(new URL(address, this.#base))
+    return read(whatOf(request), request.url, await this.#transport.succeed(request, { signal }))
+  }
+}
+
+interface Sending extends SendOptions {
+  path?: unknown
+  query?: unknown
+  body?: unknown
+  headers?: Record<string, string>
+  bodySerializer?: (body: string) => string
+}
+
+interface Received {
+  body: unknown
+  headers: Headers
+  address: string
+}
+
+type UntypedRequest = (method: string, path: string, init: object) => Promise<{ response: Response }>
+
+async function read(what: string, address: string, response: Response): Promise<Received> {
+  const { status, headers } = response
+  if (status === 204) return { body: undefined, headers, address }
+  const text = await response.text()
+  try {
+    return { body: JSON.parse(text), headers, address }
+  } catch {
+    throw unexpected(what, status, headers, 'is not JSON')
+  }
+}
+
+function toLines(records: readonly unknown[]) {
+  return {
+    body: records.map((record) => `${JSON.stringify(record)}\n`).join(''),
+    headers: { 'content-type': 'application/x-ndjson' },
+    bodySerializer: (lines: string) => lines,
+  }
+}
+
+/** Whether a second time changes nothing: so it is with a solve, and not with a removal or with the score of an author. */
+function isPlainValidation(record: unknown): boolean {
+  const { type, supprime } = record as Record<string, unknown>
+  return type === 'validation' && supprime !== true
+}
+
+function linkError(why: string): PalmaresError {
+  const detail = `The next page ${why}`
+  return new PalmaresError({ status: 200, code: 'unexpected_answer', title: 'Unexpected answer', detail })
+}

@@ -1,0 +1,309 @@
+import { inspect } from 'node:util'
+import { afterEach, describe, expect, test } from 'vitest'
+import { Palmares, PalmaresError, PalmaresNetworkError, PalmaresTimeoutError } from '../src/index.js'
+import { type Handler, json, KEY, type LocalServer, problem, startLocal } from './servers.js'
+
+const open: LocalServer[] = []
+
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close()
+})
+
+async function serve(handler: Handler): Promise<LocalServer> {
+  const server = await startLocal(handler)
+  open.push(server)
+  return server
+}
+
+async function thrownBy(promise: Promise<unknown>): Promise<PalmaresError> {
+  const error = await promise.then(
+    () => undefined,
+    (thrown) => thrown,
+  )
+  if (error === undefined) throw new Error('nothing was thrown')
+  return error
+}
+
+async function timed(work: Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work.catch(() => undefined)
+  return performance.now() - start
+}
+
+const solve = { type: 'validation', id_auteur: 1, id_challenge: 1 } as const
+const done = { appliquees: 1, connues: 0, refusees: 0, lignes: [] }
+
+describe('trying again', () => {
+  test.each([429, 502, 503, 504])('a read is sent again after %i', async (status) => {
+    const server = await serve((_, response, count) =>
+      count === 1 ? problem(response, status, 'x') : json(response, []),
+    )
+    expect(await server.client().get('/rubriques')).toEqual([])
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test.each([400, 401, 403, 404, 408, 500])('nothing is sent again after %i', async (status) => {
+    const server = await serve((_, response) => problem(response, status, 'x'))
+    await expect(server.client().get('/rubriques')).rejects.toMatchObject({ status })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('a read is sent again after a lost connection and after half a body', async () => {
+    const server = await serve((request, response, count) => {
+      if (count === 1) return request.socket.destroy()
+      if (count === 2)
+        return response.writeHead(200, { 'content-length': '100' }).write('[{"id', () => request.socket.destroy())
+      return json(response, [])
+    })
+    expect(await server.client().get('/rubriques')).toEqual([])
+    expect(server.requests).toHaveLength(3)
+  })
+
+  test('Retry-After in seconds is waited for', async () => {
+    const server = await serve((_, response, count) =>
+      count === 1 ? problem(response, 429, 'rate_limited', { 'retry-after': '1' }) : json(response, []),
+    )
+    expect(await timed(server.client().get('/rubriques'))).toBeGreaterThan(990)
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test("Retry-After as a date is read by the server's clock", async () => {
+    const headers = { date: 'Wed, 21 Oct 2015 07:28:00 GMT', 'retry-after': 'Wed, 21 Oct 2015 07:28:01 GMT' }
+    const server = await serve((_, response, count) =>
+      count === 1 ? problem(response, 503, 'overloaded', headers) : json(response, []),
+    )
+    const took = await timed(server.client().get('/rubriques'))
+    expect(took).toBeGreaterThan(990)
+    expect(took).toBeLessThan(4_000)
+  })
+
+  test('a wait past the bound is not begun: the problem is thrown at once, with its time', async () => {
+    const server = await serve((_, response) => problem(response, 429, 'rate_limited', { 'retry-after': '61' }))
+    const error = await thrownBy(server.client().get('/rubriques'))
+    expect(error).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 61 })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('the waits of a request are bounded together', async () => {
+    const server = await serve((_, response) => problem(response, 503, 'overloaded', { 'retry-after': '1' }))
+    const client = server.client({ maxWaitMilliseconds: 1_500 })
+    await expect(client.get('/rubriques')).rejects.toMatchObject({ status: 503 })
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test('after the last try the problem is thrown', async () => {
+    const server = await serve((_, response) => problem(response, 503, 'store_unavailable', { 'retry-after': '0' }))
+    await expect(server.client().get('/rubriques')).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(server.requests).toHaveLength(4)
+    await expect(server.client({ retries: 0 }).get('/rubriques')).rejects.toMatchObject({ requestId: 'r-1' })
+    expect(server.requests).toHaveLength(5)
+  })
+
+  test('validations are sent again, whole, as their second time changes nothing', async () => {
+    const bodies: string[] = []
+    const server = await serve((request, response, count) => {
+      let body = ''
+      request.on('data', (chunk) => {
+        body += chunk
+      })
+      request.on('end', () => {
+        bodies.push(body)
+        if (count === 1) request.socket.destroy()
+        else json(response, done)
+      })
+    })
+    await server.client().post('/validations', { body: [solve, solve] })
+    expect(bodies).toEqual(Array.from({ length: 2 }, () => `${JSON.stringify(solve)}\n`.repeat(2)))
+    expect(server.requests[1]!.headers['content-type']).toBe('application/x-ndjson')
+  })
+
+  test('a change whose second time would be another is sent once', async () => {
+    const server = await serve((_, response) => problem(response, 503, 'store_unavailable', { 'retry-after': '0' }))
+    const client = server.client()
+    for (const change of [
+      () => client.post('/cles_api', { body: { nom: 'a' } }),
+      () => client.post('/login', { body: { login: 'a', password: 'b' } }),
+      () => client.delete('/cles_api/{id}', { path: { id: 1 } }),
+      () => client.post('/validations', { body: [solve, { ...solve, supprime: true }] }),
+      () => client.post('/validations', { body: { type: 'auteur', id_auteur: 1, score: 3 } }),
+    ]) {
+      server.requests.length = 0
+      await expect(change()).rejects.toMatchObject({ status: 503 })
+      expect(server.requests).toHaveLength(1)
+    }
+  })
+})
+
+describe('an end of waiting', () => {
+  test('an answer that never comes is a PalmaresTimeoutError, after each of the tries', async () => {
+    const server = await serve(() => undefined)
+    const error = await thrownBy(server.client({ timeoutMilliseconds: 50, retries: 1 }).get('/rubriques'))
+    expect(error).toBeInstanceOf(PalmaresTimeoutError)
+    expect(error).toBeInstanceOf(PalmaresNetworkError)
+    expect(error.message).toBe('GET /rubriques had no whole answer in 50 ms.')
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test('the time counts until the body is whole', async () => {
+    const server = await serve((_, response) => response.writeHead(200).write('['))
+    const client = server.client({ timeoutMilliseconds: 50, retries: 0 })
+    expect(await thrownBy(client.get('/rubriques'))).toBeInstanceOf(PalmaresTimeoutError)
+  })
+
+  test('an abort ends a wait at once, and throws its own reason', async () => {
+    const server = await serve((_, response) => problem(response, 503, 'overloaded', { 'retry-after': '30' }))
+    const controller = new AbortController()
+    setTimeout(() => controller.abort(new Error('enough')), 100)
+    const request = server.client().get('/rubriques', { signal: controller.signal })
+    expect(await timed(request)).toBeLessThan(5_000)
+    await expect(request).rejects.toThrow('enough')
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test("an abort ends an answer that is under way, by the request's signal, the client's and raw's", async () => {
+    const server = await serve(() => undefined)
+    const soon = () => AbortSignal.timeout(50)
+    const ended = { name: 'TimeoutError' }
+    await expect(server.client().get('/rubriques', { signal: soon() })).rejects.toMatchObject(ended)
+    await expect(server.client({ retries: 0 }).get('/rubriques', { signal: soon() })).rejects.toMatchObject(ended)
+    await expect(server.client({ signal: soon() }).get('/rubriques')).rejects.toMatchObject(ended)
+    await expect(server.client().raw.GET('/rubriques', { signal: soon() })).rejects.toMatchObject(ended)
+  })
+
+  test('what was aborted before sends nothing', async () => {
+    const server = await serve((_, response) => json(response, []))
+    const signal = AbortSignal.abort()
+    await expect(server.client().get('/rubriques', { signal })).rejects.toMatchObject({ name: 'AbortError' })
+    expect(server.requests).toHaveLength(0)
+  })
+
+  test('a server that is not there is a PalmaresNetworkError with its cause', async () => {
+    const server = await serve(() => undefined)
+    await server.close()
+    const error = await thrownBy(server.client({ retries: 0 }).get('/rubriques'))
+    expect(error).toBeInstanceOf(PalmaresNetworkError)
+    expect(error).not.toBeInstanceOf(PalmaresTimeoutError)
+    expect(inspect(error)).toContain('ECONNREFUSED')
+    open.length = 0
+  })
+})
+
+describe('an answer that is none of this API', () => {
+  test.each([502, 500, 404, 200])('a page of a proxy with %i is an unexpected answer', async (status) => {
+    const server = await serve((_, response) =>
+      response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Oh'),
+    )
+    const error = await thrownBy(server.client({ retries: 0 }).get('/rubriques'))
+    expect(error).toBeInstanceOf(PalmaresError)
+    expect(error).toMatchObject({ status, code: 'unexpected_answer' })
+    expect(error.detail).toMatch(new RegExp(`^GET /rubriques was answered with ${status} and text/html, which is not`))
+  })
+
+  test.each(['', 'null', '3', '"a"'])('a page whose body is %j is an unexpected answer', async (body) => {
+    const server = await serve((_, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body),
+    )
+    await expect(server.client().page('/auteurs')).rejects.toMatchObject({ code: 'unexpected_answer', status: 200 })
+  })
+
+  test.each(['null', '[]', '{"code":3}', '{"code":"x"}'])(
+    'a refusal with %j for a problem is one too',
+    async (body) => {
+      const server = await serve((_, response) => response.writeHead(400).end(body))
+      await expect(server.client().get('/rubriques')).rejects.toMatchObject({ code: 'unexpected_answer', status: 400 })
+    },
+  )
+
+  test('a 304 that nobody asked for is one too', async () => {
+    const server = await serve((_, response) => response.writeHead(304, { etag: '"a"' }).end())
+    await expect(server.client().get('/rubriques')).rejects.toMatchObject({ code: 'unexpected_answer', status: 304 })
+  })
+})
+
+describe('the key', () => {
+  test.each([301, 302, 307, 308])('never follows a redirect (%i), which is an unexpected answer', async (status) => {
+    const thief = await serve((_, response) => json(response, []))
+    const server = await serve((_, response) =>
+      response.writeHead(status, { location: `${thief.url}/rubriques` }).end(),
+    )
+    const error = await thrownBy(server.client().get('/rubriques'))
+    expect(error).toMatchObject({ status, code: 'unexpected_answer' })
+    await expect(server.client().raw.GET('/rubriques')).rejects.toMatchObject({ code: 'unexpected_answer' })
+    expect(thief.requests).toHaveLength(0)
+  })
+
+  test('never goes to another origin by a link, an address or a base of raw', async () => {
+    const thief = await serve((_, response) => json(response, []))
+    const server = await serve((_, response) => json(response, [{}], { link: `<${thief.url}/classement>; rel="next"` }))
+    const client = server.client()
+    const rows = client.iterate('/classement')
+    await rows.next()
+    const error = await thrownBy(rows.next())
+    expect(error).toMatchObject({ code: 'unexpected_answer' })
+    expect(error.message).toContain(`at ${thief.url}; this client asks ${server.url} alone`)
+    await expect(client.page('/classement', { address: thief.url })).rejects.toThrow(TypeError)
+    await expect(client.raw.GET('/rubriques', { baseUrl: thief.url })).rejects.toThrow(TypeError)
+    expect(thief.requests).toHaveLength(0)
+  })
+
+  test('goes as Bearer, without cookies, and is in no address and no error', async () => {
+    const server = await serve((request, response, count) =>
+      count === 1 ? request.socket.destroy() : problem(response, 401, 'credential_invalid'),
+    )
+    const credentials: unknown[] = []
+    const client = server.client({
+      retries: 0,
+      fetch: (url, init) => {
+        credentials.push(init.credentials)
+        return fetch(url, init)
+      },
+    })
+    const errors = [await thrownBy(client.get('/compte')), await thrownBy(client.get('/compte'))]
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${KEY}`, `Bearer ${KEY}`])
+    expect(credentials).toEqual(['omit', 'omit'])
+    expect(inspect(errors, { depth: 9 }) + server.requests.map(({ url }) => url)).not.toContain(KEY)
+  })
+})
+
+describe('links', () => {
+  test.each([
+    ['to itself', () => '/classement'],
+    ['in a circle', (count: number) => `/classement?debut_classement=${count % 3}`],
+  ])('that lead %s end with an error', async (_, next) => {
+    const server = await serve((_request, response, count) =>
+      json(response, [{}], { link: `<${next(count)}>; rel="next"` }),
+    )
+    const walk = async () => {
+      for await (const _row of server.client().iterate('/classement')) if (server.requests.length > 9) return
+    }
+    await expect(walk()).rejects.toThrow('lead in a circle')
+  })
+
+  test('after a page without rows are not followed', async () => {
+    const server = await serve((_, response, count) =>
+      json(response, count < 3 ? [{}] : [], { link: `</classement?debut_classement=${count}>; rel=next` }),
+    )
+    let rows = 0
+    for await (const _ of server.client().iterate('/classement')) rows++
+    expect([rows, server.requests.length]).toEqual([2, 3])
+  })
+
+  test('are found whatever stands beside them, and nothing is where there are none', async () => {
+    const link =
+      '<https://a/x,y;z>; title="a, b"; rel="last first", <?b=2>;rel=next, <?b=3>; rel=next, <http://[>; rel=prev, nonsense'
+    const server = await serve((_, response, count) => json(response, [], count === 1 ? { link } : {}))
+    const { first, prev, next, last } = await server.client().page('/classement')
+    expect([first, prev, last]).toEqual(['https://a/x,y;z', undefined, 'https://a/x,y;z'])
+    expect(next).toBe(`${server.url}/classement?b=2`)
+    expect(await server.client().page('/classement')).toMatchObject({ next: undefined, total: undefined })
+  })
+})
+
+test('a server below a path is asked there', async () => {
+  const server = await serve((_, response) => json(response, []))
+  const client = new Palmares({ baseUrl: `${server.url}/portail/` })
+  await client.get('/rubriques')
+  expect(server.requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+    ['/portail/rubriques', undefined],
+  ])
+})

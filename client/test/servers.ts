@@ -1,0 +1,44 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Palmares, type PalmaresOptions } from '../src/index.js'
+
+/** What a key looks like, so that a test can look for it where it must not be. */
+export const KEY = 'palm_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABCDEF01'
+
+export interface LocalServer {
+  url: string
+  /** The requests that came, in their order. */
+  requests: IncomingMessage[]
+  /** A client of it that does not wait for long. */
+  client(options?: PalmaresOptions): Palmares
+  close(): Promise<void>
+}
+
+export type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => unknown
+
+/** A server that answers what no server of the API would; `count` is the number of the request, from 1. */
+export async function startLocal(handler: Handler): Promise<LocalServer> {
+  const requests: IncomingMessage[] = []
+  const listener: RequestListener = (request, response) => handler(request, response, requests.push(request))
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    requests,
+    client: (options) => new Palmares({ baseUrl: url, apiKey: KEY, timeoutMilliseconds: 5_000, ...options }),
+    close() {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+export function json(response: ServerResponse, body: unknown, headers: Record<string, string> = {}): void {
+  response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', ...headers }).end(JSON.stringify(body))
+}
+
+export function problem(response: ServerResponse, status: number, code: string, headers: Record<string, string> = {}) {
+  const body = { type: `urn:palmares:problem:${code}`, title: code, status, detail: 'No.', code, request_id: 'r-1' }
+  response.writeHead(status, { 'content-type': 'application/problem+json', ...headers }).end(JSON.stringify(body))
+}

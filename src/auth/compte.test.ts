@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ACCOUNT, addAccount, addKey, engines, startServer, type TestServer } from '../../test/harness.js'
+import { petitPortail, problemOf, sessionOf } from '../../test/wire.js'
+
+const OPERATOR = { login: 'root', password: 'the one who runs it', idAuteur: 1, operator: true }
+
+describe.each(engines)('whom a credential stands for, on %s', (engine) => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer(petitPortail, { engine })
+    await addAccount(server.store, OPERATOR)
+  })
+  afterAll(() => server.close())
+
+  const ask = (cookie: string) => server.get('/compte', { headers: { cookie } })
+
+  test('is told to a session and to a key, its fields in one order, and is never held', async () => {
+    const session = await ask(await sessionOf(server, OPERATOR))
+    expect(session.headers.get('cache-control')).toBe('no-store')
+    expect(session.headers.get('etag')).toBeNull()
+    expect(await session.text()).toBe(
+      '{"login":"root","id_auteur":"1","nom":"alice","operateur":true,"acces":"session","portee":["lecture","ecriture","export"]}',
+    )
+    const key = await addKey(server.store, ACCOUNT.login)
+    expect(await (await ask(`api_key=${key}`)).json()).toMatchObject({
+      login: ACCOUNT.login,
+      operateur: false,
+      acces: 'cle',
+      portee: ['lecture'],
+    })
+  })
+
+  test('is told to nobody else', async () => {
+    await problemOf(await server.anonymous('/compte'), 'credential_missing')
+  })
+})

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { etagOf } from './serve.js'
+
+/** The build puts a shell for each language there, that of the reference, and the folder `assets`. */
+const FOLDER = dirname(createRequire(import.meta.url).resolve('#web/fr.html'))
+const YEAR_MILLISECONDS = 365 * 86_400_000
+
+const LANGUAGES = ['fr', 'en'] as const
+type Language = (typeof LANGUAGES)[number]
+
+/** Scripts, styles and connections of this origin alone; only what the sanitiser made becomes HTML. */
+const PAGE_POLICY = [
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'",
+  "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  "require-trusted-types-for 'script'; trusted-types dompurify",
+].join('; ')
+
+/** The reference styles its elements inline, and makes HTML of what the description says. */
+const REFERENCE_POLICY = [
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'",
+  "font-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+].join('; ')
+
+/** What the page answers at: its own addresses, which no operation has, each with the names of its files. */
+export const PAGE_PATHS = ['/', '/p', '/p/*', '/docs', ...assetNames().map((name) => `/assets/${name}`)]
+
+/**
+ * The page that people look at, and the API's reference: shells and files that hold nothing of the portal, so they need no
+ * credential, cost nobody a request and read no store.
+ */
+export function pageRoutes(app: FastifyInstance): void {
+  const shells = { fr: readShell('fr.html'), en: readShell('en.html') }
+  const reference = readShell('docs.html')
+  const sendPage = (request: FastifyRequest, reply: FastifyReply) => {
+    const shell = shells[languageOf(request.headers['accept-language'])]
+    return send(request, reply.header('vary', 'accept-language'), shell, PAGE_POLICY)
+  }
+  for (const path of ['/', '/p', '/p/*']) app.get(path, sendPage)
+  app.get('/docs', (request, reply) => send(request, reply, reference, REFERENCE_POLICY))
+  app.register(fastifyStatic, {
+    root: join(FOLDER, 'assets'),
+    prefix: '/assets/',
+    wildcard: false,
+    index: false,
+    preCompressed: true,
+    immutable: true,
+    maxAge: YEAR_MILLISECONDS,
+  })
+}
+
+interface Shell {
+  body: Buffer
+  etag: string
+}
+
+function readShell(name: string): Shell {
+  const body = readFileSync(join(FOLDER, name))
+  return { body, etag: etagOf(body) }
+}
+
+function assetNames(): string[] {
+  return readdirSync(join(FOLDER, 'assets')).filter((name) => !/\.(br|gz)$/.test(name))
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, { body, etag }: Shell, policy: string): FastifyReply {
+  reply
+    .header('etag', etag)
+    .header('cache-control', 'no-cache')
+    .header('content-security-policy', policy)
+    .header('cross-origin-opener-policy', 'same-origin')
+    .header('referrer-policy', 'no-referrer')
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+  return reply.header('content-type', 'text/html; charset=utf-8').send(body)
+}
+
+/** The first of our languages by preference, https://www.rfc-editor.org/rfc/rfc9110#section-12.5.4; English for all others. */
+function languageOf(header = ''): Language {
+  const ranges = header.split(',').map((range) => {
+    const [tag = '', weight] = range.split(';')
+    const language = LANGUAGES.find((name) => new RegExp(`^${name}(-|$)`, 'i').test(tag.trim()))
+    const quality = Number(/^\s*q=([01](\.\d{0,3})?)\s*$/i.exec(weight ?? 'q=1')?.[1] ?? 0)
+    return { language, quality }
+  })
+  const [best] = ranges.filter(({ language, quality }) => language && quality > 0).sort((a, b) => b.quality - a.quality)
+  return best?.language ?? 'en'
+}

@@ -1,0 +1,157 @@
+import { join } from 'node:path'
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { expect, inject } from 'vitest'
+import { en } from '../../web/src/i18n/en.js'
+import { fr, type Words } from '../../web/src/i18n/fr.js'
+import { SCREENSHOTS } from './chromium.js'
+
+/** Nothing of the browser's own goes out to the network. */
+const ARGUMENTS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+  ...['--disable-component-update', '--disable-sync', '--disable-dev-shm-usage'],
+]
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({ executablePath: inject('chromium'), args: ARGUMENTS })
+}
+
+export type Language = 'fr' | 'en'
+
+/** Who looks at the page: with a language, a width, and the colours that the system asks for. */
+export interface Kind {
+  language: Language
+  width: number
+  colours?: 'light' | 'dark'
+}
+
+export const KINDS: readonly Kind[] = [
+  { language: 'fr', width: 1280 },
+  { language: 'en', width: 360 },
+  { language: 'fr', width: 360, colours: 'dark' },
+  { language: 'en', width: 1280, colours: 'dark' },
+]
+
+export function nameOf({ language, width, colours = 'light' }: Kind): string {
+  return `${language} ${width} ${colours}`
+}
+
+/** Somebody in front of the page. All that must not happen is noted as it does. */
+export class Visitor {
+  readonly words: Words
+  /** Dialogs, requests to other hosts, policies that were broken, errors of our program. */
+  private readonly seen: string[] = []
+  /** Faults that a journey asks for, such as a refused login, which the browser logs. */
+  private expected: RegExp[] = []
+
+  private constructor(
+    readonly kind: Kind,
+    readonly url: string,
+    readonly context: BrowserContext,
+    readonly page: Page,
+  ) {
+    this.words = kind.language === 'fr' ? fr : en
+  }
+
+  static async of(browser: Browser, url: string, kind: Kind): Promise<Visitor> {
+    const context = await browser.newContext({
+      viewport: { width: kind.width, height: 800 },
+      locale: kind.language === 'fr' ? 'fr-FR' : 'en-GB',
+      colorScheme: kind.colours ?? 'light',
+      reducedMotion: 'reduce',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    await context.addInitScript(() => {
+      document.addEventListener('securitypolicyviolation', (event) => {
+        console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`)
+      })
+    })
+    const page = await context.newPage()
+    const visitor = new Visitor(kind, url, context, page)
+    visitor.watch()
+    return visitor
+  }
+
+  async go(path: string): Promise<void> {
+    await this.page.goto(this.url + path)
+    await this.settled()
+  }
+
+  /** Until nothing loads any more. */
+  async settled(): Promise<void> {
+    await this.page.waitForLoadState('networkidle')
+    await expect.poll(() => this.page.locator('[aria-busy="true"]').count(), { timeout: 20_000 }).toBe(0)
+  }
+
+  async signIn({ login, password }: { login: string; password: string }): Promise<void> {
+    const { signIn } = this.words
+    await this.page.getByLabel(signIn.login).fill(login)
+    await this.page.getByLabel(signIn.password, { exact: true }).fill(password)
+    await this.page.getByRole('button', { name: signIn.submit }).click()
+    await this.settled()
+  }
+
+  /** The browser logs an answer that is no success; this journey asks for one. */
+  expectFault(fault: RegExp): void {
+    this.expected.push(fault)
+  }
+
+  /** Looks at what is shown: nothing that must not be, nothing that some people cannot use, and a picture of it. */
+  async look(name: string): Promise<void> {
+    await this.settled()
+    const place = `${nameOf(this.kind)} ${name}`
+    const path = join(SCREENSHOTS, `${place.replaceAll(' ', '-')}.png`)
+    await this.page.screenshot({ path, fullPage: true, animations: 'disabled' })
+    expect([place, await this.axeFaults()]).toEqual([place, []])
+    const overflow = await this.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+    expect([place, 'wider than the window by', Math.max(0, overflow)]).toEqual([place, 'wider than the window by', 0])
+    this.checkFaults(place)
+  }
+
+  checkFaults(place: string): void {
+    const faults = this.seen.filter((fault) => !this.expected.some((expected) => expected.test(fault)))
+    expect([place, faults]).toEqual([place, []])
+  }
+
+  close(): Promise<void> {
+    return this.context.close()
+  }
+
+  private watch(): void {
+    const { page, seen, url } = this
+    page.on('dialog', async (dialog) => {
+      seen.push(`dialog: ${dialog.message()}`)
+      await dialog.dismiss()
+    })
+    page.on('pageerror', (error) => seen.push(`error: ${error.message}`))
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) seen.push(`${message.text()} ${message.location().url}`)
+    })
+    page.on('request', (request) => {
+      const target = request.url()
+      if (!target.startsWith(url) && !target.startsWith('data:')) seen.push(`request: ${target}`)
+    })
+  }
+
+  /** WCAG 2.2 AA, as far as a program can tell. The checker runs in a world of its own, which no policy binds. */
+  private async axeFaults(): Promise<string[]> {
+    const session = await this.context.newCDPSession(this.page)
+    await session.send('Page.enable')
+    const { frameTree } = await session.send('Page.getFrameTree')
+    const world = { frameId: frameTree.frame.id, worldName: 'axe' }
+    const { executionContextId } = await session.send('Page.createIsolatedWorld', world)
+    const run = async (expression: string) => {
+      const evaluated = { expression, contextId: executionContextId, awaitPromise: true, returnByValue: true }
+      const { result, exceptionDetails } = await session.send('Runtime.evaluate', evaluated)
+      if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
+      return result.value as unknown
+    }
+    await run(axe.source)
+    const found = await run(`axe.run(document, { runOnly: ${JSON.stringify(RULES)} }).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ': ' + failureSummary)))`)
+    await session.detach()
+    return found as string[]
+  }
+}
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
