@@ -1,4 +1,4 @@
-import { useLocation } from 'preact-iso/router'
+import { useLocation, useRoute } from 'preact-iso/router'
 
 type Changes = Record<string, string | number | undefined>
 
@@ -15,7 +15,9 @@ export interface Address {
 }
 
 export function useAddress(): Address {
-  const { path, query, route } = useLocation()
+  // While another page is on its way this one stays, and keeps the address that it was shown for.
+  const { path, query } = useRoute()
+  const { route } = useLocation()
   const hrefWith = (changes: Changes) => {
     const next = new URLSearchParams()
     for (const [name, value] of Object.entries({ ...query, ...changes })) {

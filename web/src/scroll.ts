@@ -1,9 +1,9 @@
 const STORED_AS = 'palmares.scroll'
-const GIVE_UP_AFTER_MS = 3000
+const SETTLED_AFTER_MS = 2000
 
 /**
  * Goes back to where the reader was. The browser does it too early here: a page is drawn after the event, and its
- * list comes later still. So each address keeps its offset, and gets it back once the page is long enough.
+ * list comes later still. So each address keeps its offset, and gets it back as the page grows, until the reader moves.
  */
 export function keepScroll(): void {
   const offsets = new Map<string, number>(JSON.parse(sessionStorage.getItem(STORED_AS) ?? '[]'))
@@ -14,7 +14,7 @@ export function keepScroll(): void {
     stop()
     const offset = offsets.get(location.href) ?? 0
     const sizes = new ResizeObserver(tryNow)
-    const timer = setTimeout(() => stop(), GIVE_UP_AFTER_MS)
+    const timer = setTimeout(() => stop(), SETTLED_AFTER_MS)
     const interruptions = ['wheel', 'touchstart', 'keydown', 'pointerdown'] as const
     isRestoring = true
     stop = () => {
@@ -26,7 +26,6 @@ export function keepScroll(): void {
     function tryNow() {
       if (document.documentElement.scrollHeight < offset + innerHeight) return
       scrollTo(0, offset)
-      if (offset > 0) stop()
     }
     for (const name of interruptions) addEventListener(name, stop, { passive: true })
     sizes.observe(document.body)

@@ -49,7 +49,7 @@ export const en: Words = {
     address_limited: 'Too many requests came from your address this minute.',
     resource_not_found: 'The portal has nothing under this number.',
     path_not_found: 'The server does not know this address.',
-    invalid_parameter: 'A filter has a value that the server does not take. Mend it or clear it.',
+    invalid_parameter: 'The address or a filter has a value that the server does not take.',
     invalid_body: 'The server does not take this value.',
     too_many_keys: 'An account holds 20 keys at most. Revoke one first.',
     search_too_broad: 'This search is too broad. Narrow it, or try again.',

@@ -48,7 +48,7 @@ export const fr = {
     address_limited: 'Trop de requêtes sont parties de votre adresse cette minute.',
     resource_not_found: 'Le portail n’a rien sous ce numéro.',
     path_not_found: 'Le serveur ne connaît pas cette adresse.',
-    invalid_parameter: 'Un filtre a une valeur que le serveur ne prend pas. Corrigez-le ou effacez-le.',
+    invalid_parameter: 'L’adresse ou un filtre a une valeur que le serveur ne prend pas.',
     invalid_body: 'Le serveur ne prend pas cette valeur.',
     too_many_keys: 'Un compte a 20 clés au plus. Révoquez-en une d’abord.',
     search_too_broad: 'Cette recherche est trop large. Précisez-la, ou réessayez.',

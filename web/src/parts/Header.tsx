@@ -1,13 +1,17 @@
+import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
+import type { ApiError } from '../api.js'
 import { useLanguage } from '../i18n/language.js'
 import { useSession } from '../session.js'
 import { Laurel } from './Laurel.js'
+import { ErrorText } from './States.js'
 
 const PAGES = ['classement', 'challenges', 'auteurs', 'environnements', 'compte'] as const
 
 export function Header() {
   const { words, lang, toggle } = useLanguage()
   const { compte, leave } = useSession()
+  const [error, setError] = useState<ApiError>()
   const other = lang === 'fr' ? 'en' : 'fr'
   const pages = compte?.operateur ? [...PAGES, 'exploitation' as const] : PAGES
   return (
@@ -26,13 +30,16 @@ export function Header() {
         </ul>
       </nav>
       <div class="who">
-        <button type="button" class={compte ? 'quiet' : 'quiet kept'} onClick={() => void leave()}>
+        <button type="button" class={compte ? 'quiet' : 'quiet kept'} onClick={() => leave().catch(setError)}>
           {words.shell.signOut}
         </button>
         <button type="button" class="quiet" lang={other} title={words.shell.otherLanguage} onClick={toggle}>
           <span aria-hidden="true">{other.toUpperCase()}</span>
           <span class="unseen">{words.shell.otherLanguage}</span>
         </button>
+      </div>
+      <div class="header-error" role="alert">
+        {compte && error && <ErrorText error={error} />}
       </div>
     </header>
   )

@@ -35,7 +35,7 @@ export function Pager({ listId, start, rows, total, next }: PagerProps) {
       {link(words.pager.previous, start > 0 ? (isPast ? (last ?? 0) : Math.max(0, start - PAGE_ROWS)) : undefined)}
       <span class="pager-range">
         {isPast
-          ? words.pager.past
+          ? ''
           : total === undefined
             ? words.pager.openRange(number(start + 1), number(start + rows))
             : words.pager.range(number(start + 1), number(start + rows), number(total))}

@@ -15,15 +15,15 @@ const RULES: Config & { RETURN_DOM_FRAGMENT: true } = {
 
 DOMPurify.addHook('afterSanitizeAttributes', (node) => {
   if (node.tagName !== 'A') return
-  // A relative address is of the portal, and would lead to nowhere here.
-  if (!/^https?:\/\//i.test(node.getAttribute('href') ?? '')) return node.removeAttribute('href')
   node.setAttribute('target', '_blank')
   node.setAttribute('rel', 'noopener noreferrer nofollow ugc')
+  // A relative address is of the portal, and would lead to nowhere here.
+  if (!/^(https?:\/\/|mailto:)/i.test(node.getAttribute('href') ?? '')) node.removeAttribute('href')
 })
 
 /** HTML of the portal. What the sanitiser made is put in place as it is, and never as text to be read again. */
 export function SafeHtml({ html, lang }: { html: string; lang: string | undefined }) {
   const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => element.current?.replaceChildren(DOMPurify.sanitize(html, RULES)), [html])
-  return <div ref={element} class="prose" lang={lang} />
+  return <div ref={element} class="prose description" lang={lang} />
 }

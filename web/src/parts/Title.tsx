@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { useLocation } from 'preact-iso/router'
+import { useRoute } from 'preact-iso/router'
 
 /** What was last shown: who comes from elsewhere is taken to the new heading, who just arrived is left alone. */
 let shown: string | undefined
@@ -18,7 +18,8 @@ interface TitleProps {
 
 /** The heading of a page, and the name of its window. */
 export function Title({ text, lang, isReady = true, kind = '', children }: TitleProps) {
-  const { path } = useLocation()
+  // Not the location: a page that is about to go must not take the focus of the one that comes.
+  const { path = '' } = useRoute()
   const heading = useRef<HTMLHeadingElement>(null)
   const place = path + kind
 

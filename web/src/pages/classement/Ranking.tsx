@@ -48,15 +48,31 @@ export function Ranking() {
       countText={words.classement.count}
       emptyText={words.classement.empty}
     >
-      {(rows) => <RankingTable rows={rows} sought={auteur} own={compte?.id_auteur} />}
+      {(rows) => (
+        <RankingTable
+          rows={rows}
+          start={auteur && answer ? startOf(answer) : start}
+          sought={auteur}
+          own={compte?.id_auteur}
+        />
+      )}
     </List>
   )
 }
 
-function RankingTable({ rows, sought, own }: { rows: Ranked[]; sought: string | undefined; own: string | undefined }) {
+interface RankingTableProps {
+  rows: Ranked[]
+  /** The row of the ranking that the first of these is. */
+  start: number
+  sought: string | undefined
+  own: string | undefined
+}
+
+function RankingTable({ rows, start, sought, own }: RankingTableProps) {
   const { words, number } = useLanguage()
   const isMarked = ({ id_auteur }: Ranked) => id_auteur === own || id_auteur === sought
-  const isShared = ({ place }: Ranked) => rows.filter((row) => row.place === place).length > 1
+  const shared = new Set(rows.filter(({ place }, i) => place !== start + i + 1).map(({ place }) => place))
+  const isShared = ({ place }: Ranked) => shared.has(place)
   const columns: Column<Ranked>[] = [
     {
       head: words.classement.place,

@@ -20,6 +20,8 @@ export function Keys({ keys, onChange }: { keys: ApiKey[]; onChange(): void }) {
     try {
       await revokeKey(key.id)
       tell(words.compte.revoked(key.nom))
+      // The button that had the focus is gone.
+      document.getElementById('keys')?.focus()
       onChange()
     } catch (failed) {
       if (!(failed instanceof ApiError)) throw failed

@@ -10,8 +10,9 @@ export function NewKey({ made, onDone }: { made: MadeKey; onDone(): void }) {
   useEffect(() => heading.current?.focus(), [made.id])
   const { origin } = location
   const curl = `curl -H "Authorization: Bearer ${made.api_key}" '${origin}/classement'`
-  const sdk = `import { createClient } from '@palmares/client'
-const palmares = createClient({ url: '${origin}', key: '${made.api_key}' })`
+  const sdk = `import { Palmares } from '@palmares/client'
+const portal = new Palmares({ baseUrl: '${origin}', apiKey: '${made.api_key}' })
+const { rows } = await portal.page('/classement')`
   return (
     <section class="card new-key">
       <h2 ref={heading} tabIndex={-1}>

@@ -5,7 +5,7 @@ import { Facts } from '../../parts/Facts.js'
 import { Loaded, Skeleton } from '../../parts/States.js'
 import { Title } from '../../parts/Title.js'
 import { useSession } from '../../session.js'
-import type { ApiKey, Compte } from '../../wire.js'
+import type { Compte } from '../../wire.js'
 import { Keys } from './Keys.js'
 import { type MadeKey, MakeKey } from './MakeKey.js'
 import { NewKey } from './NewKey.js'
@@ -16,8 +16,10 @@ export default function CompteSheet() {
   return (
     <>
       <Title text={words.compte.title} />
-      {compte ? <Who compte={compte} /> : <Skeleton rows={2} />}
-      <h2>{words.compte.keys}</h2>
+      <div class="own">{compte && <Who compte={compte} />}</div>
+      <h2 id="keys" tabIndex={-1}>
+        {words.compte.keys}
+      </h2>
       <p>{words.compte.keysText}</p>
       <KeysSection />
     </>
@@ -52,9 +54,11 @@ function KeysSection() {
   return (
     <>
       {made && <NewKey made={made} onDone={() => setMade(undefined)} />}
-      <Loaded asking={asking} skeleton={<Skeleton rows={3} />}>
-        {({ body }) => <Keys keys={body as ApiKey[]} onChange={asking.retry} />}
-      </Loaded>
+      <div class="keys">
+        <Loaded asking={asking} skeleton={<Skeleton rows={3} />}>
+          {({ body }) => <Keys keys={body} onChange={asking.retry} />}
+        </Loaded>
+      </div>
       <MakeKey onMade={add} />
     </>
   )
