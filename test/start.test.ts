@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, expect, test } from 'vitest'
+import { makeFolder } from './harness.js'
+import { type Running, startPalmares } from './palmares.js'
+
+const run = promisify(execFile)
+const folder = makeFolder()
+let server: Running | undefined
+afterAll(async () => {
+  await server?.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** The blocks of a page in one language, as a reader copies them. */
+function blocks(page: string, language: string): string[] {
+  const text = readFileSync(page, 'utf8')
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(
+    ([, block]) => block as string,
+  )
+}
+
+/** Runs a block as a reader does, with our program under the name that the page gives it. */
+async function paste(block: string, env: Record<string, string> = {}): Promise<string> {
+  const bin = join(folder, 'bin')
+  mkdirSync(bin, { recursive: true })
+  const npx = join(bin, 'npx')
+  writeFileSync(npx, `#!/bin/sh\nshift\nexec ${process.execPath} ${resolve('dist/main.js')} "$@"\n`)
+  chmodSync(npx, 0o755)
+  const options = { cwd: folder, env: { ...process.env, PATH: `${bin}:${process.env.PATH}`, ...env } }
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', block], options)
+  return stdout
+}
+
+test('who follows the first pages of an operator, and then those of a bot, gets what they say', async () => {
+  const here = (text: string) => text.replaceAll('http://127.0.0.1:8080', server?.url as string)
+  const [build, fill, letIn, serve, ask, solve, ...none] = blocks('docs/start/operator.md', 'sh') as [
+    string,
+    ...string[],
+  ]
+  expect([build, none]).toEqual(['npm ci && npm run build\n', []])
+  const filled = await paste(fill as string)
+  expect(filled).toContain('validation: 1 added, 0 changed, 0 removed')
+  await paste(letIn as string)
+  const [program, name, ...args] = (serve as string).trim().split(/\s+/)
+  expect([program, name]).toEqual(['npx', 'palmares'])
+  server = await startPalmares([...args, '--metrics-port', '0'], { cwd: folder })
+  expect(JSON.parse(await paste(here(ask as string)))).toMatchObject([
+    { place: 1, nom: 'alice', score: '25' },
+    { nom: 'bruno' },
+  ])
+  expect(JSON.parse(await paste(here(solve as string)))).toMatchObject({ appliquees: 1, refusees: 0 })
+  expect(JSON.parse(await paste(here(ask as string)))).toMatchObject([
+    { place: 1 },
+    { place: 1, nom: 'bruno', score: '25' },
+  ])
+
+  const env = { PALMARES_URL: server.url, PALMARES_KEY: readFileSync(join(folder, 'key.txt'), 'utf8').trim() }
+  const [, first, again, ...others] = blocks('docs/start/bot.md', 'sh')
+  expect(others).toEqual([])
+  const answers = await paste(
+    (first as string).replace('/auteurs/1', '/auteurs/72').replaceAll('"\n', '"; echo\n'),
+    env,
+  )
+  expect(
+    answers
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toMatchObject([
+    { login: 'alice', operateur: true, portee: ['lecture'] },
+    [{ place: 1 }, { place: 1 }],
+    { nom: 'alice', position: 1 },
+  ])
+  expect(await paste(again as string, env)).toBe('304\n')
+  const [program1, ...programs] = blocks('docs/start/bot.md', 'ts') as [string, ...string[]]
+  expect(programs).toEqual([])
+  const file = resolve('dist/first-bot.mjs')
+  writeFileSync(file, program1.replaceAll('id_auteur: 1 ', 'id_auteur: 72 ').replace('autour_de: 1,', 'autour_de: 72,'))
+  const { stdout } = await run(process.execPath, [file], { env: { ...process.env, ...env } })
+  rmSync(file)
+  expect(stdout).toBe('alice is at 1\n1 alice\n1 bruno\n')
+}, 90_000)
+
+test('every script that the first pages of a contributor name is there', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
+  const named = [...readFileSync('docs/start/contributor.md', 'utf8').matchAll(/npm (?:run )?([\w:]+)/g)].map(
+    ([, name]) => name,
+  )
+  expect(named.length).toBeGreaterThan(5)
+  expect(named.filter((name) => name !== 'ci' && !((name as string) in scripts))).toEqual([])
+})
