@@ -14,7 +14,9 @@ export function Scores({ ownScore }: { ownScore: number | undefined }) {
   const asking = useAnswer('/classement/histogramme', { query: partOf(query) })
   return (
     <Loaded asking={asking} skeleton={<div class="skeleton-chart" />}>
-      {({ body }) => (body.nb_auteurs > 0 ? <ScoresChart histogramme={body} ownScore={ownScore} /> : null)}
+      {(histogramme) =>
+        histogramme.nb_auteurs > 0 ? <ScoresChart histogramme={histogramme} ownScore={ownScore} /> : null
+      }
     </Loaded>
   )
 }
