@@ -43,7 +43,7 @@ function SignInForm() {
   }
 
   return (
-    <form class="card sign-in" method="post" action="/login" onSubmit={submit}>
+    <form class="card sign-in" method="post" action="/login" aria-busy={isBusy} onSubmit={submit}>
       <label class="field">
         <span>{words.signIn.login}</span>
         <input name="login" required maxLength={100} autocomplete="username" autocapitalize="none" spellcheck={false} />

@@ -26,7 +26,7 @@ export function Loaded<T>({ asking: { answer, error, isStale, retry }, skeleton,
 export function Skeleton({ rows }: { rows: number }) {
   const { words } = useLanguage()
   return (
-    <div class="skeleton">
+    <div class="skeleton" aria-busy="true">
       <p class="unseen" role="status">
         {words.states.loading}
       </p>

@@ -25,7 +25,7 @@ export function Categories({ validations }: { validations: Solved[] }) {
     }
   }, [validations, rubriques, words])
   return (
-    <Loaded asking={asking} skeleton={<div class="skeleton-chart tall" />}>
+    <Loaded asking={asking} skeleton={<div class="skeleton-chart tall" aria-busy="true" />}>
       {() => (
         <Chart
           title={words.auteur.byCategory}

@@ -10,7 +10,7 @@ import type { AuteurProgression } from '../../wire.js'
 export function Progression({ id }: { id: string }) {
   const asking = useAnswer('/auteurs/{id_auteur}/progression', { path: { id_auteur: id } })
   return (
-    <Loaded asking={asking} skeleton={<div class="skeleton-chart tall" />}>
+    <Loaded asking={asking} skeleton={<div class="skeleton-chart tall" aria-busy="true" />}>
       {(progression) => <ProgressionChart progression={progression} />}
     </Loaded>
   )

@@ -37,7 +37,7 @@ function ChallengeSheet({ id }: { id: string }) {
               <p class="faint">{words.challenge.nobody}</p>
             ) : (
               <div class="columns">
-                <Loaded asking={progression} skeleton={<div class="skeleton-chart" />}>
+                <Loaded asking={progression} skeleton={<div class="skeleton-chart" aria-busy="true" />}>
                   {(curve) => <Curve progression={curve} />}
                 </Loaded>
                 <Solvers id={id} total={challenge.nb_validations} undated={progression.answer?.sans_date} />

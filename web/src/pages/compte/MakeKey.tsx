@@ -32,7 +32,7 @@ export function MakeKey({ onMade }: { onMade(key: MadeKey): void }) {
   }
 
   return (
-    <form class="card make-key" onSubmit={submit}>
+    <form class="card make-key" aria-busy={isBusy} onSubmit={submit}>
       <h2>{words.compte.make}</h2>
       <div class="pair">
         <label class="field">
