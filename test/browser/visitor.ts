@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import axe from 'axe-core'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core'
 import { expect, inject } from 'vitest'
 import { en } from '../../web/src/i18n/en.js'
 import { fr, type Words } from '../../web/src/i18n/fr.js'
@@ -15,6 +15,10 @@ const ARGUMENTS = [
 export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: inject('chromium'), args: ARGUMENTS })
 }
+
+/** Longer than the page waits for the next letter of a search. */
+const QUIET_MILLISECONDS = 350
+const SETTLE_MILLISECONDS = 20_000
 
 export type Language = 'fr' | 'en'
 
@@ -41,6 +45,7 @@ export class Visitor {
   readonly words: Words
   /** Dialogs, requests to other hosts, policies that were broken, errors of our program. */
   private readonly seen: string[] = []
+  private readonly underWay = new Set<Request>()
   /** Faults that a journey asks for, such as a refused login, which the browser logs. */
   private expected: RegExp[] = []
 
@@ -77,10 +82,15 @@ export class Visitor {
     await this.settled()
   }
 
-  /** Until nothing loads any more. */
+  /** Until nothing has been asked for, and nothing waits for an answer, for as long as typing is waited for. */
   async settled(): Promise<void> {
-    await this.page.waitForLoadState('networkidle')
-    await expect.poll(() => this.page.locator('[aria-busy="true"]').count(), { timeout: 20_000 }).toBe(0)
+    const deadline = Date.now() + SETTLE_MILLISECONDS
+    let quietSince = Date.now()
+    while (Date.now() - quietSince < QUIET_MILLISECONDS) {
+      if (this.underWay.size > 0 || (await this.page.locator('[aria-busy="true"]').count()) > 0) quietSince = Date.now()
+      if (Date.now() > deadline) throw new Error(`still loading: ${[...this.underWay].map((each) => each.url())}`)
+      await this.page.waitForTimeout(20)
+    }
   }
 
   async signIn({ login, password }: { login: string; password: string }): Promise<void> {
@@ -118,7 +128,7 @@ export class Visitor {
   }
 
   private watch(): void {
-    const { page, seen, url } = this
+    const { page, seen, url, underWay } = this
     page.on('dialog', async (dialog) => {
       seen.push(`dialog: ${dialog.message()}`)
       await dialog.dismiss()
@@ -130,7 +140,10 @@ export class Visitor {
     page.on('request', (request) => {
       const target = request.url()
       if (!target.startsWith(url) && !target.startsWith('data:')) seen.push(`request: ${target}`)
+      underWay.add(request)
     })
+    page.on('requestfinished', (request) => underWay.delete(request))
+    page.on('requestfailed', (request) => underWay.delete(request))
   }
 
   /** WCAG 2.2 AA, as far as a program can tell. The checker runs in a world of its own, which no policy binds. */
