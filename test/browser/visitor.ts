@@ -142,7 +142,7 @@ export class Visitor {
       if (!target.startsWith(url) && !target.startsWith('data:')) seen.push(`request: ${target}`)
       underWay.add(request)
     })
-    page.on('requestfinished', (request) => underWay.delete(request))
+    page.on('response', (response) => underWay.delete(response.request()))
     page.on('requestfailed', (request) => underWay.delete(request))
   }
 
