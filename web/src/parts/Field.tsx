@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 
 const TYPING_PAUSE_MS = 200
 /** What the API takes as the text of a filter. */
@@ -13,19 +13,17 @@ interface SelectProps {
 }
 
 export function Select({ label, value, options, isDisabled = false, onChange }: SelectProps) {
-  const id = useId()
-  // Beside its label and not in it: the label would be said with all the options.
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <select id={id} value={value} disabled={isDisabled} onChange={(event) => onChange(event.currentTarget.value)}>
+    <label class="field">
+      <span>{label}</span>
+      <select value={value} disabled={isDisabled} onChange={(event) => onChange(event.currentTarget.value)}>
         {options.map((option) => (
           <option key={option.value} value={option.value} selected={option.value === value}>
             {option.text}
           </option>
         ))}
       </select>
-    </div>
+    </label>
   )
 }
 

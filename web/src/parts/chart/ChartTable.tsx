@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { useLanguage } from '../../i18n/language.js'
 import { Table } from '../Table.js'
 import type { ChartSpec, Series } from './spec.js'
@@ -7,9 +8,10 @@ const isKnownAt =
   ({ values }: Series) =>
     values[index] !== null && values[index] !== undefined
 
-/** The figures of a chart. */
+/** The figures of a chart, made when someone opens them. */
 export function ChartTable({ title, xName, spec }: { title: string; xName: string; spec: ChartSpec }) {
   const { words, number } = useLanguage()
+  const [isOpen, setOpen] = useState(false)
   const columns = spec.series.map(({ label, values }) => ({
     head: label,
     isNumber: true,
@@ -19,17 +21,19 @@ export function ChartTable({ title, xName, spec }: { title: string; xName: strin
     },
   }))
   return (
-    <details>
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{words.chart.table}</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be in reach of the keyboard */}
-      <section class="scroller" aria-label={title} tabIndex={0}>
-        <Table
-          caption={title}
-          columns={[{ head: xName, isName: true, cell: (index) => spec.labels[index] }, ...columns]}
-          rows={spec.x.map((_, index) => index).filter((index) => spec.series.some(isKnownAt(index)))}
-          keyOf={(index) => index}
-        />
-      </section>
+      {isOpen && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be in reach of the keyboard
+        <section class="scroller" aria-label={title} tabIndex={0}>
+          <Table
+            caption={title}
+            columns={[{ head: xName, isName: true, cell: (index) => spec.labels[index] }, ...columns]}
+            rows={spec.x.map((_, index) => index).filter((index) => spec.series.some(isKnownAt(index)))}
+            keyOf={(index) => index}
+          />
+        </section>
+      )}
     </details>
   )
 }
