@@ -79,6 +79,26 @@ module.exports = {
       to: { path: '^(src|client)/', pathNot: '^$1/' },
     },
     {
+      name: 'page-knows-the-client-alone',
+      severity: 'error',
+      comment: 'the page reads the API as everybody does; the server knows its files only',
+      from: { path: '^web/src/' },
+      to: { path: '^src/' },
+    },
+    {
+      name: 'pages-above-parts',
+      severity: 'error',
+      comment: 'routes bring the pages; what the pages share knows none of them',
+      from: { path: '^web/src/', pathNot: '^web/src/(pages/|routes[.]tsx$)' },
+      to: { path: '^web/src/pages/' },
+    },
+    {
+      name: 'pages-are-islands',
+      severity: 'error',
+      from: { path: '^web/src/pages/([^/.]+)' },
+      to: { path: '^web/src/pages/', pathNot: '^web/src/pages/$1[/.]' },
+    },
+    {
       name: 'no-orphans',
       severity: 'error',
       from: { orphan: true, path: '^src/', pathNot: '([.]test|/main|/request)[.]ts$' },

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/{*,servers/*}.test.ts', 'client/test/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'test/{*,servers/*}.test.ts', 'client/test/**/*.test.ts', 'web/src/**/*.test.ts'],
     globalSetup: ['test/build.ts', 'test/servers/global.ts'],
     // Most of the time is spent waiting for servers and processes, so one file more at once than there are cores to spare.
     maxWorkers: 2,

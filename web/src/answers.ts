@@ -1,11 +1,11 @@
+import type { Body, ListPath, Page, ReadOptions, ReadPath, Row } from '@palmares/client'
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import { type Answer, ApiError, type Asked, addressOf, get } from './api.js'
+import { type Failed, isFailed, portal, statusOf } from './api.js'
 import { useSession } from './session.js'
-import type { Reads } from './wire.js'
 
 const MAX_HELD = 60
-/** Answers by address, so that going back shows at once what was there; each is asked for again all the same. */
-const held = new Map<string, Answer<unknown>>()
+/** Answers by what was asked, so that going back shows at once what was there; each is asked for again all the same. */
+const held = new Map<string, unknown>()
 
 export function forgetAnswers(): void {
   held.clear()
@@ -13,57 +13,76 @@ export function forgetAnswers(): void {
 
 /** A read on its way. While another page of the same list is loading, the one before it stays, as `isStale`. */
 export interface Asking<T> {
-  answer: Answer<T> | undefined
-  error: ApiError | undefined
+  answer: T | undefined
+  error: Failed | undefined
   isStale: boolean
   retry(): void
 }
 
-interface Settled<T> {
-  address: string | undefined
-  answer?: Answer<T>
-  error?: ApiError
+/**
+ * Reads a body, anew when what is asked changes; the earlier request is then given up. `null` asks nothing. The types of
+ * the two hooks have checked the options when the client gets them.
+ */
+export function useAnswer<P extends ReadPath>(path: P, options: ReadOptions<P> | null): Asking<Body<P>> {
+  return useAsking(keyOf(path, options), (signal) => get(path, { ...options, signal }) as Promise<Body<P>>)
 }
 
-/** Asks, and asks again when the address changes; the earlier request is then given up. `null` asks nothing. */
-export function useAnswer<P extends keyof Reads>(path: P, asked: Asked | null): Asking<Reads[P]> {
+/** The same, for a page of a list. */
+export function usePage<P extends ListPath>(path: P, options: ReadOptions<P> | null): Asking<Page<Row<P>>> {
+  const key = keyOf(`page of ${path}`, options)
+  return useAsking(key, (signal) => page(path, { ...options, signal }) as Promise<Page<Row<P>>>)
+}
+
+type Read = (path: string, options: object) => Promise<unknown>
+const get = portal.get.bind(portal) as unknown as Read
+const page = portal.page.bind(portal) as unknown as Read
+
+function keyOf(path: string, options: { path?: unknown; query?: unknown } | null): string | undefined {
+  return options === null ? undefined : JSON.stringify([path, options.path, options.query])
+}
+
+interface Settled<T> {
+  key: string | undefined
+  answer?: T
+  error?: Failed
+}
+
+function useAsking<T>(key: string | undefined, ask: (signal: AbortSignal) => Promise<T>): Asking<T> {
   const { lose } = useSession()
-  const [settled, setSettled] = useState<Settled<Reads[P]>>({ address: undefined })
+  const [settled, setSettled] = useState<Settled<T>>({ key: undefined })
   const [tries, setTries] = useState(0)
-  const address = asked === null ? undefined : addressOf(path, asked)
 
   useEffect(() => {
-    if (asked === null || address === undefined) return
+    if (key === undefined) return
     const abort = new AbortController()
-    get(path, asked, abort.signal).then(
+    ask(abort.signal).then(
       (answer) => {
-        hold(address, answer)
-        setSettled({ address, answer })
+        if (abort.signal.aborted) return
+        hold(key, answer)
+        setSettled({ key, answer })
       },
       (error: unknown) => {
         if (abort.signal.aborted) return
-        if (!(error instanceof ApiError)) throw error
-        if (error.status === 401) lose()
-        else setSettled({ address, error })
+        if (!isFailed(error)) throw error
+        if (statusOf(error) === 401) lose()
+        else setSettled({ key, error })
       },
     )
     return () => abort.abort()
-  }, [address, tries, lose])
+  }, [key, tries, lose])
 
   const retry = useCallback(() => {
-    setSettled({ address: undefined })
+    setSettled({ key: undefined })
     setTries((before) => before + 1)
   }, [])
 
-  if (settled.address === address) {
-    return { answer: settled.answer, error: settled.error, isStale: false, retry }
-  }
-  const known = address === undefined ? undefined : (held.get(address) as Answer<Reads[P]> | undefined)
+  if (settled.key === key) return { answer: settled.answer, error: settled.error, isStale: false, retry }
+  const known = key === undefined ? undefined : (held.get(key) as T | undefined)
   return { answer: known ?? settled.answer, error: undefined, isStale: !known && settled.answer !== undefined, retry }
 }
 
-function hold(address: string, answer: Answer<unknown>): void {
-  held.delete(address)
-  held.set(address, answer)
+function hold(key: string, answer: unknown): void {
+  held.delete(key)
+  held.set(key, answer)
   if (held.size > MAX_HELD) held.delete(held.keys().next().value as string)
 }

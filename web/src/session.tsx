@@ -1,13 +1,13 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useCallback, useContext, useEffect, useMemo, useState } from 'preact/hooks'
-import { ApiError, get, signOut } from './api.js'
+import { type Failed, isFailed, portal, statusOf } from './api.js'
 import type { Compte } from './wire.js'
 
 /** Who is signed in: what the server last said, never what the browser supposes. */
 export interface Session {
   state: 'unknown' | 'in' | 'out' | 'failed'
   compte: Compte | undefined
-  error: ApiError | undefined
+  error: Failed | undefined
   /** Asks the server anew. */
   refresh(): Promise<void>
   /** To be called when the server refused the session. */
@@ -32,19 +32,19 @@ export function SessionProvider({ children, onChange }: { children: ComponentChi
 
   const refresh = useCallback(async () => {
     try {
-      const { body } = await get('/compte')
+      const compte = await portal.get('/compte')
       onChange()
-      setKnown({ state: 'in', compte: body, error: undefined })
+      setKnown({ state: 'in', compte, error: undefined })
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      if (error.status === 401) lose()
+      if (!isFailed(error)) throw error
+      if (statusOf(error) === 401) lose()
       else setKnown((before) => (before.compte ? before : { ...unknown, state: 'failed', error }))
     }
   }, [lose, onChange])
 
   const leave = useCallback(async () => {
-    await signOut().catch((error) => {
-      if (!(error instanceof ApiError && error.status === 401)) throw error
+    await portal.delete('/login').catch((error) => {
+      if (!isFailed(error) || statusOf(error) !== 401) throw error
     })
     lose()
   }, [lose])

@@ -1,5 +1,5 @@
 import { useAddress } from '../address.js'
-import { useAnswer } from '../answers.js'
+import { usePage } from '../answers.js'
 import { useLanguage } from '../i18n/language.js'
 import { SearchField } from '../parts/Field.js'
 import { List } from '../parts/List.js'
@@ -10,7 +10,9 @@ export default function Auteurs() {
   const { words } = useLanguage()
   const { query, start, change } = useAddress()
   const { nom = '' } = query
-  const asking = useAnswer('/auteurs', { query: { limite: PAGE_ROWS, debut_auteurs: start || undefined, nom } })
+  const asking = usePage('/auteurs', {
+    query: { limite: PAGE_ROWS, debut_auteurs: start || undefined, nom: nom || undefined },
+  })
   return (
     <>
       <Title text={words.auteurs.title} />
@@ -26,13 +28,12 @@ export default function Auteurs() {
         label={words.auteurs.list}
         asking={asking}
         start={start}
-        rowsOf={(body) => Object.keys(body).length}
         countText={words.auteurs.count}
         emptyText={words.auteurs.empty}
       >
-        {(body) => (
+        {(rows) => (
           <ul class="names">
-            {Object.values(body).map((auteur) => (
+            {rows.map((auteur) => (
               <li key={auteur.id_auteur}>
                 <a href={`/p/auteurs/${auteur.id_auteur}`}>{auteur.nom}</a>
               </li>

@@ -1,5 +1,5 @@
 import { useAddress } from '../address.js'
-import { useAnswer } from '../answers.js'
+import { useAnswer, usePage } from '../answers.js'
 import { useLanguage } from '../i18n/language.js'
 import { SearchField, Select } from '../parts/Field.js'
 import { List } from '../parts/List.js'
@@ -16,26 +16,25 @@ export default function Challenges() {
   const { words } = useLanguage()
   const { query, start } = useAddress()
   const { titre, lang, rubrique, score } = query
-  const asking = useAnswer('/challenges', {
+  const asking = usePage('/challenges', {
     query: {
       limite: PAGE_ROWS,
       debut_challenges: start || undefined,
-      titre,
-      lang,
-      score,
-      id_rubrique: rubrique,
+      titre: titre || undefined,
+      lang: lang || undefined,
+      score: score || undefined,
+      id_rubrique: rubrique || undefined,
     },
   })
   return (
     <>
       <Title text={words.challenges.title} />
-      <Filters inSight={asking.answer?.body ?? []} />
+      <Filters inSight={asking.answer?.rows ?? []} />
       <List
         id="challenges"
         label={words.challenges.title}
         asking={asking}
         start={start}
-        rowsOf={(body) => body.length}
         countText={words.challenges.count}
         emptyText={words.challenges.empty}
       >
@@ -48,7 +47,7 @@ export default function Challenges() {
 function Filters({ inSight }: { inSight: ChallengeItem[] }) {
   const { words } = useLanguage()
   const { query, change } = useAddress()
-  const rubriques = useAnswer('/rubriques', {}).answer?.body ?? []
+  const rubriques = useAnswer('/rubriques', {}).answer ?? []
   const { titre = '', lang = '', rubrique = '', score = '' } = query
   const all = { value: '', text: words.filters.all }
   const langs = new Set([...LANGS, ...inSight.map((row) => row.lang), lang].filter(Boolean))

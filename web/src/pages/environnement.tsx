@@ -11,15 +11,17 @@ export default function EnvironnementRoute({ params }: { params: { id: string } 
 
 function EnvironnementSheet({ id }: { id: string }) {
   const { words } = useLanguage()
-  const asking = useAnswer('/environnements_virtuels/{id}', { id })
+  const asking = useAnswer('/environnements_virtuels/{id_environnement_virtuel}', {
+    path: { id_environnement_virtuel: id },
+  })
   const { answer, error } = asking
   return (
     <>
-      <Title text={answer?.body.nom ?? words.environnement.title} isReady={Boolean(answer ?? error)}>
+      <Title text={answer?.nom ?? words.environnement.title} isReady={Boolean(answer ?? error)}>
         <a href="/p/environnements">{words.environnement.back}</a>
       </Title>
       <Loaded asking={asking} skeleton={<Skeleton rows={5} />}>
-        {({ body }) => <Details environnement={body} />}
+        {(environnement) => <Details environnement={environnement} />}
       </Loaded>
     </>
   )

@@ -1,5 +1,5 @@
 import { useAddress } from '../address.js'
-import { useAnswer } from '../answers.js'
+import { usePage } from '../answers.js'
 import { useLanguage } from '../i18n/language.js'
 import { SearchField, Select } from '../parts/Field.js'
 import { List } from '../parts/List.js'
@@ -14,10 +14,15 @@ export default function Environnements() {
   const { words } = useLanguage()
   const { query, start, change } = useAddress()
   const { nom = '', os = '' } = query
-  const asking = useAnswer('/environnements_virtuels', {
-    query: { limite: PAGE_ROWS, debut_environnements_virtuels: start || undefined, nom, os },
+  const asking = usePage('/environnements_virtuels', {
+    query: {
+      limite: PAGE_ROWS,
+      debut_environnements_virtuels: start || undefined,
+      nom: nom || undefined,
+      os: os || undefined,
+    },
   })
-  const inSight = asking.answer?.body ?? []
+  const inSight = asking.answer?.rows ?? []
   const systems = new Set([...SYSTEMS, ...inSight.map((row) => row.os), os].filter(Boolean))
   return (
     <>
@@ -40,7 +45,6 @@ export default function Environnements() {
         label={words.environnements.title}
         asking={asking}
         start={start}
-        rowsOf={(body) => body.length}
         countText={words.environnements.count}
         emptyText={words.environnements.empty}
       >

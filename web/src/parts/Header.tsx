@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import type { ApiError } from '../api.js'
+import type { Failed } from '../api.js'
 import { useLanguage } from '../i18n/language.js'
 import { useSession } from '../session.js'
 import { Laurel } from './Laurel.js'
@@ -11,7 +11,7 @@ const PAGES = ['classement', 'challenges', 'auteurs', 'environnements', 'compte'
 export function Header() {
   const { words, lang, toggle } = useLanguage()
   const { compte, leave } = useSession()
-  const [error, setError] = useState<ApiError>()
+  const [error, setError] = useState<Failed>()
   const other = lang === 'fr' ? 'en' : 'fr'
   const pages = compte?.operateur ? [...PAGES, 'exploitation' as const] : PAGES
   return (

@@ -1,22 +1,23 @@
+import type { Page } from '@palmares/client'
 import type { ComponentChildren } from 'preact'
 import type { Asking } from '../answers.js'
+import { rowOf } from '../api.js'
 import { useLanguage } from '../i18n/language.js'
 import { PAGE_ROWS, Pager } from './Pager.js'
 import { Empty, Loaded, Skeleton } from './States.js'
 
-interface ListProps<T> {
+interface ListProps<R> {
   id: string
   label: string
-  asking: Asking<T>
+  asking: Asking<Page<R>>
   start: number
-  rowsOf(body: T): number
   countText(count: number, shown: string): string
   emptyText: string
-  children(body: T): ComponentChildren
+  children(rows: R[]): ComponentChildren
 }
 
 /** One page of a list: how many there are, the rows, and the way to the other pages. */
-export function List<T>({ id, label, asking, start, rowsOf, countText, emptyText, children }: ListProps<T>) {
+export function List<R>({ id, label, asking, start, countText, emptyText, children }: ListProps<R>) {
   const { words, number } = useLanguage()
   const total = asking.answer?.total
   return (
@@ -26,9 +27,8 @@ export function List<T>({ id, label, asking, start, rowsOf, countText, emptyText
         {asking.answer && total === undefined && countText(1001, `${number(1000)}+`)}
       </p>
       <Loaded asking={asking} skeleton={<Skeleton rows={PAGE_ROWS} />}>
-        {({ body, next }) => {
-          const rows = rowsOf(body)
-          if (rows === 0 && start === 0) {
+        {({ rows, next }) => {
+          if (rows.length === 0 && start === 0) {
             return (
               <Empty>
                 <p>{emptyText}</p>
@@ -37,8 +37,8 @@ export function List<T>({ id, label, asking, start, rowsOf, countText, emptyText
           }
           return (
             <>
-              {rows > 0 ? children(body) : <Empty>{words.pager.past}</Empty>}
-              <Pager listId={id} start={start} rows={rows} total={total} next={next} />
+              {rows.length > 0 ? children(rows) : <Empty>{words.pager.past}</Empty>}
+              <Pager listId={id} start={start} rows={rows.length} total={total} next={rowOf(next)} />
             </>
           )
         }}

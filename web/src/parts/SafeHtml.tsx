@@ -13,17 +13,23 @@ const RULES: Config & { RETURN_DOM_FRAGMENT: true } = {
   RETURN_DOM_FRAGMENT: true,
 }
 
-DOMPurify.addHook('afterSanitizeAttributes', (node) => {
-  if (node.tagName !== 'A') return
-  node.setAttribute('target', '_blank')
-  node.setAttribute('rel', 'noopener noreferrer nofollow ugc')
-  // A relative address is of the portal, and would lead to nowhere here.
-  if (!/^(https?:\/\/|mailto:)/i.test(node.getAttribute('href') ?? '')) node.removeAttribute('href')
-})
-
 /** HTML of the portal. What the sanitiser made is put in place as it is, and never as text to be read again. */
 export function SafeHtml({ html, lang }: { html: string; lang: string | undefined }) {
   const element = useRef<HTMLDivElement>(null)
-  useLayoutEffect(() => element.current?.replaceChildren(DOMPurify.sanitize(html, RULES)), [html])
+  useLayoutEffect(() => element.current?.replaceChildren(sanitise(html)), [html])
   return <div ref={element} class="prose description" lang={lang} />
+}
+
+function sanitise(html: string): DocumentFragment {
+  const clean = DOMPurify.sanitize(html, RULES)
+  for (const link of clean.querySelectorAll('a')) {
+    if (/^(https?:\/\/|mailto:)/i.test(link.getAttribute('href') ?? '')) {
+      link.target = '_blank'
+      link.rel = 'noopener noreferrer nofollow ugc'
+    } else {
+      // A relative address is of the portal, and would lead to nowhere here.
+      link.replaceWith(...link.childNodes)
+    }
+  }
+  return clean
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { ApiError, signIn } from '../api.js'
+import { type Failed, isFailed, portal, waitSecondsOf } from '../api.js'
 import { useLanguage } from '../i18n/language.js'
 import { useSession } from '../session.js'
 import { ErrorText, useCountdown } from './States.js'
@@ -20,10 +20,10 @@ export function SignIn({ isHome }: { isHome: boolean }) {
 function SignInForm() {
   const { words, number } = useLanguage()
   const { refresh } = useSession()
-  const [error, setError] = useState<ApiError>()
+  const [error, setError] = useState<Failed>()
   const [isBusy, setBusy] = useState(false)
   const [isShown, setShown] = useState(false)
-  const left = useCountdown(error?.retryAfterSeconds ?? 0)
+  const left = useCountdown(waitSecondsOf(error))
 
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
@@ -32,17 +32,18 @@ function SignInForm() {
     setBusy(true)
     setError(undefined)
     try {
-      await signIn(String(given.get('login')), String(given.get('password')))
+      const body = { login: String(given.get('login')), password: String(given.get('password')) }
+      await portal.post('/login', { body })
       await refresh()
     } catch (failed) {
-      if (!(failed instanceof ApiError)) throw failed
+      if (!isFailed(failed)) throw failed
       setError(failed)
       setBusy(false)
     }
   }
 
   return (
-    <form class="card sign-in" method="post" action="/login" onSubmit={submit}>
+    <form class="card sign-in" method="post" action="/login" aria-busy={isBusy} onSubmit={submit}>
       <label class="field">
         <span>{words.signIn.login}</span>
         <input name="login" required maxLength={100} autocomplete="username" autocapitalize="none" spellcheck={false} />

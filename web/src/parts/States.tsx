@@ -1,13 +1,14 @@
+import { PalmaresError } from '@palmares/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Asking } from '../answers.js'
-import type { Answer, ApiError } from '../api.js'
+import { codeOf, type Failed, statusOf, waitSecondsOf } from '../api.js'
 import { useLanguage } from '../i18n/language.js'
 
 interface LoadedProps<T> {
   asking: Asking<T>
   skeleton: ComponentChildren
-  children(answer: Answer<T>): ComponentChildren
+  children(answer: T): ComponentChildren
 }
 
 /** What was asked for, or what stands for it until it comes, or what is wrong and what to do. */
@@ -25,7 +26,7 @@ export function Loaded<T>({ asking: { answer, error, isStale, retry }, skeleton,
 export function Skeleton({ rows }: { rows: number }) {
   const { words } = useLanguage()
   return (
-    <div class="skeleton">
+    <div class="skeleton" aria-busy="true">
       <p class="unseen" role="status">
         {words.states.loading}
       </p>
@@ -41,26 +42,27 @@ export function Empty({ children }: { children: ComponentChildren }) {
 }
 
 /** A retry is offered where it can help, and not before the server would take it. */
-export function Failure({ error, onRetry }: { error: ApiError; onRetry(): void }) {
+export function Failure({ error, onRetry }: { error: Failed; onRetry(): void }) {
   const { words } = useLanguage()
-  const canRetry = error.status === 0 || error.status === 429 || error.status >= 500
+  const status = statusOf(error)
+  const canRetry = status === 0 || status === 429 || status >= 500
   return (
     <div class="failure" role="alert">
       <p class="failure-title">{words.states.failed}</p>
       <ErrorText error={error} />
-      {canRetry && <RetryButton key={error.message} seconds={error.retryAfterSeconds ?? 0} onRetry={onRetry} />}
+      {canRetry && <RetryButton key={error.message} seconds={waitSecondsOf(error)} onRetry={onRetry} />}
     </div>
   )
 }
 
 /** What went wrong in the reader's language, with what the server says of a value it does not take. */
-export function ErrorText({ error }: { error: ApiError }) {
+export function ErrorText({ error }: { error: Failed }) {
   const { words } = useLanguage()
-  const text = words.errors[error.code] ?? words.errors.other
-  const saysMore = !(error.code in words.errors) || error.status === 400
+  const code = codeOf(error)
+  const saysMore = error instanceof PalmaresError && (!(code in words.errors) || error.status === 400)
   return (
     <p>
-      {text} {saysMore && error.detail && <span lang="en">{error.detail}</span>}
+      {words.errors[code] ?? words.errors.other} {saysMore && <span lang="en">{error.detail}</span>}
     </p>
   )
 }

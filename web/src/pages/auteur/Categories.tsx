@@ -13,7 +13,7 @@ const AXIS_PX = 44
 export function Categories({ validations }: { validations: Solved[] }) {
   const { words, number } = useLanguage()
   const asking = useAnswer('/rubriques', {})
-  const rubriques = asking.answer?.body
+  const rubriques = asking.answer
   const spec = useMemo((): ChartSpec => {
     const names = new Map(rubriques?.map(({ id_rubrique, nom }) => [id_rubrique, nom]))
     const counts = [...countByCategory(validations)].sort(([, a], [, b]) => b - a)
@@ -25,7 +25,7 @@ export function Categories({ validations }: { validations: Solved[] }) {
     }
   }, [validations, rubriques, words])
   return (
-    <Loaded asking={asking} skeleton={<div class="skeleton-chart tall" />}>
+    <Loaded asking={asking} skeleton={<div class="skeleton-chart tall" aria-busy="true" />}>
       {() => (
         <Chart
           title={words.auteur.byCategory}

@@ -8,10 +8,10 @@ import type { AuteurProgression } from '../../wire.js'
 
 /** The score over time. */
 export function Progression({ id }: { id: string }) {
-  const asking = useAnswer('/auteurs/{id}/progression', { id })
+  const asking = useAnswer('/auteurs/{id_auteur}/progression', { path: { id_auteur: id } })
   return (
-    <Loaded asking={asking} skeleton={<div class="skeleton-chart tall" />}>
-      {({ body }) => <ProgressionChart progression={body} />}
+    <Loaded asking={asking} skeleton={<div class="skeleton-chart tall" aria-busy="true" />}>
+      {(progression) => <ProgressionChart progression={progression} />}
     </Loaded>
   )
 }

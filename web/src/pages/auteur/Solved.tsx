@@ -29,8 +29,8 @@ export function Solved({ validations }: { validations: SolvedRow[] }) {
             isName: true,
             cell: ({ id_challenge, titre }) => <a href={`/p/challenges/${id_challenge}`}>{titre}</a>,
           },
-          { head: words.challenges.score, isNumber: true, width: '5rem', cell: ({ score }) => number(score) },
-          { head: words.auteur.date, isNumber: true, width: '8.5rem', cell: ({ date }) => <Time instant={date} /> },
+          { head: words.challenges.score, isNumber: true, width: '3.5rem', cell: ({ score }) => number(score) },
+          { head: words.auteur.date, isNumber: true, width: '7.4rem', cell: ({ date }) => <Time instant={date} /> },
         ]}
         rows={rows}
         keyOf={({ id_challenge }) => id_challenge}

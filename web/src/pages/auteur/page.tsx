@@ -14,15 +14,15 @@ export default function AuteurRoute({ params }: { params: { id: string } }) {
 
 function AuteurSheet({ id }: { id: string }) {
   const { words } = useLanguage()
-  const asking = useAnswer('/auteurs/{id}', { id })
+  const asking = useAnswer('/auteurs/{id_auteur}', { path: { id_auteur: id } })
   const { answer, error } = asking
   return (
     <>
-      <Title text={answer?.body.nom ?? words.auteur.title} isReady={Boolean(answer ?? error)}>
+      <Title text={answer?.nom ?? words.auteur.title} isReady={Boolean(answer ?? error)}>
         <a href="/p/auteurs">{words.auteur.back}</a>
       </Title>
       <Loaded asking={asking} skeleton={<Skeleton rows={14} />}>
-        {({ body }) => <Profile auteur={body} />}
+        {(auteur) => <Profile auteur={auteur} />}
       </Loaded>
     </>
   )

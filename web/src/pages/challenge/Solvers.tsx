@@ -1,4 +1,5 @@
-import { type Asking, useAnswer } from '../../answers.js'
+import type { Page } from '@palmares/client'
+import { type Asking, usePage } from '../../answers.js'
 import { useLanguage } from '../../i18n/language.js'
 import { Loaded, Skeleton } from '../../parts/States.js'
 import { Time } from '../../parts/Time.js'
@@ -16,12 +17,13 @@ interface SolversProps {
 /** The first who solved a challenge and the latest; where both would be the same, all of them once. */
 export function Solvers({ id, total, undated }: SolversProps) {
   const { words } = useLanguage()
+  const path = { id_challenge: id }
   const dated = undated === undefined ? undefined : total - undated
   const hasLatest = dated !== undefined && dated > SHOWN
-  const first = useAnswer('/challenges/{id}/validations', { id, query: { limite: SHOWN } })
-  const latest = useAnswer(
-    '/challenges/{id}/validations',
-    hasLatest ? { id, query: { limite: SHOWN, debut_validations: Math.max(0, dated - SHOWN) } } : null,
+  const first = usePage('/challenges/{id_challenge}/validations', { path, query: { limite: SHOWN } })
+  const latest = usePage(
+    '/challenges/{id_challenge}/validations',
+    hasLatest ? { path, query: { limite: SHOWN, debut_validations: Math.max(0, dated - SHOWN) } } : null,
   )
   return (
     <div>
@@ -39,12 +41,12 @@ export function Solvers({ id, total, undated }: SolversProps) {
   )
 }
 
-function SolverList({ asking, isReversed = false }: { asking: Asking<Validation[]>; isReversed?: boolean }) {
+function SolverList({ asking, isReversed = false }: { asking: Asking<Page<Validation>>; isReversed?: boolean }) {
   return (
     <Loaded asking={asking} skeleton={<Skeleton rows={SHOWN} />}>
-      {({ body }) => (
+      {({ rows }) => (
         <ol class="solvers">
-          {(isReversed ? [...body].reverse() : body).map(({ id_auteur, nom, date }) => (
+          {(isReversed ? [...rows].reverse() : rows).map(({ id_auteur, nom, date }) => (
             <li key={id_auteur}>
               <a href={`/p/auteurs/${id_auteur}`}>{nom}</a>
               <Time instant={date} withTime />

@@ -17,30 +17,30 @@ export default function ChallengeRoute({ params }: { params: { id: string } }) {
 
 function ChallengeSheet({ id }: { id: string }) {
   const { words } = useLanguage()
-  const asking = useAnswer('/challenges/{id}', { id })
-  const progression = useAnswer('/challenges/{id}/progression', { id })
+  const asking = useAnswer('/challenges/{id_challenge}', { path: { id_challenge: id } })
+  const progression = useAnswer('/challenges/{id_challenge}/progression', { path: { id_challenge: id } })
   const { answer, error } = asking
   return (
     <>
       <Title
-        text={answer?.body.titre ?? words.challenge.title}
-        lang={answer && langOf(answer.body.lang)}
+        text={answer?.titre ?? words.challenge.title}
+        lang={answer && langOf(answer.lang)}
         isReady={Boolean(answer ?? error)}
       >
         <a href="/p/challenges">{words.challenge.back}</a>
       </Title>
       <Loaded asking={asking} skeleton={<Skeleton rows={12} />}>
-        {({ body }) => (
+        {(challenge) => (
           <>
-            <Details challenge={body} />
-            {body.nb_validations === 0 ? (
+            <Details challenge={challenge} />
+            {challenge.nb_validations === 0 ? (
               <p class="faint">{words.challenge.nobody}</p>
             ) : (
               <div class="columns">
-                <Loaded asking={progression} skeleton={<div class="skeleton-chart" />}>
-                  {(curve) => <Curve progression={curve.body} />}
+                <Loaded asking={progression} skeleton={<div class="skeleton-chart" aria-busy="true" />}>
+                  {(curve) => <Curve progression={curve} />}
                 </Loaded>
-                <Solvers id={id} total={body.nb_validations} undated={progression.answer?.body.sans_date} />
+                <Solvers id={id} total={challenge.nb_validations} undated={progression.answer?.sans_date} />
               </div>
             )}
           </>

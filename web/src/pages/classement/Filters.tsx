@@ -10,7 +10,7 @@ const YEARS = 15
 export function Filters() {
   const { words, month } = useLanguage()
   const { query, change } = useAddress()
-  const rubriques = useAnswer('/rubriques', {}).answer?.body ?? []
+  const rubriques = useAnswer('/rubriques', {}).answer ?? []
   const [year = '', monthNumber = ''] = query.rubrique ? [] : (query.periode ?? '').split('-')
   const show = (part: { rubrique?: string; periode?: string }) =>
     change({ rubrique: undefined, periode: undefined, debut: undefined, auteur: undefined, ...part })

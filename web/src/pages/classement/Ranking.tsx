@@ -1,7 +1,8 @@
+import type { Page } from '@palmares/client'
 import { useEffect } from 'preact/hooks'
 import { useAddress } from '../../address.js'
-import { useAnswer } from '../../answers.js'
-import type { Answer } from '../../api.js'
+import { usePage } from '../../answers.js'
+import { codeOf, rowOf } from '../../api.js'
 import { useLanguage } from '../../i18n/language.js'
 import { List } from '../../parts/List.js'
 import { PAGE_ROWS } from '../../parts/Pager.js'
@@ -16,7 +17,7 @@ export function Ranking() {
   const { compte } = useSession()
   const { query, start } = useAddress()
   const { auteur } = query
-  const asking = useAnswer('/classement', {
+  const asking = usePage('/classement', {
     query: {
       limite: PAGE_ROWS,
       ...(auteur ? { autour_de: auteur } : { debut_classement: start || undefined }),
@@ -31,7 +32,7 @@ export function Ranking() {
     document.getElementById('sought')?.scrollIntoView({ block: 'center' })
   }, [auteur, isShown])
 
-  if (error?.code === 'resource_not_found' && auteur) {
+  if (error && codeOf(error) === 'resource_not_found' && auteur) {
     return (
       <Empty>
         <p>{auteur === compte?.id_auteur ? words.classement.notMine : words.classement.notFound}</p>
@@ -44,7 +45,6 @@ export function Ranking() {
       label={words.classement.title}
       asking={asking}
       start={auteur && answer ? startOf(answer) : start}
-      rowsOf={(body) => body.length}
       countText={words.classement.count}
       emptyText={words.classement.empty}
     >
@@ -120,6 +120,6 @@ function RankingTable({ rows, start, sought, own }: RankingTableProps) {
 }
 
 /** The row that a page around an author starts at, by what the server says of the page after it, or of all rows. */
-function startOf({ body, total, next }: Answer<Ranked[]>): number {
-  return Math.max(0, next === undefined ? (total ?? body.length) - body.length : next - PAGE_ROWS)
+function startOf({ rows, total, next }: Page<Ranked>): number {
+  return Math.max(0, (rowOf(next) ?? total ?? 0) - (next === undefined ? rows.length : PAGE_ROWS))
 }

@@ -13,8 +13,10 @@ export function Scores({ ownScore }: { ownScore: number | undefined }) {
   const { query } = useAddress()
   const asking = useAnswer('/classement/histogramme', { query: partOf(query) })
   return (
-    <Loaded asking={asking} skeleton={<div class="skeleton-chart" />}>
-      {({ body }) => (body.nb_auteurs > 0 ? <ScoresChart histogramme={body} ownScore={ownScore} /> : null)}
+    <Loaded asking={asking} skeleton={<div class="skeleton-chart" aria-busy="true" />}>
+      {(histogramme) =>
+        histogramme.nb_auteurs > 0 ? <ScoresChart histogramme={histogramme} ownScore={ownScore} /> : null
+      }
     </Loaded>
   )
 }

@@ -1,5 +1,6 @@
 import { useAddress } from '../../address.js'
-import { useAnswer } from '../../answers.js'
+import { usePage } from '../../answers.js'
+import { codeOf } from '../../api.js'
 import { useLanguage } from '../../i18n/language.js'
 
 import { Title } from '../../parts/Title.js'
@@ -14,12 +15,12 @@ export default function Classement() {
   const { words, number } = useLanguage()
   const { compte } = useSession()
   const { query, hrefWith } = useAddress()
-  const own = useAnswer(
+  const own = usePage(
     '/classement',
     compte ? { query: { ...partOf(query), autour_de: compte.id_auteur, limite: 1 } } : null,
   )
-  const mine = own.answer?.body[0]
-  const hasNoPlace = own.error?.code === 'resource_not_found'
+  const mine = own.answer?.rows[0]
+  const hasNoPlace = own.error !== undefined && codeOf(own.error) === 'resource_not_found'
 
   return (
     <>

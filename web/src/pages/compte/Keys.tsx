@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { ApiError, revokeKey } from '../../api.js'
+import { type Failed, isFailed, portal } from '../../api.js'
 import { useLanguage } from '../../i18n/language.js'
 import { Dialog } from '../../parts/Dialog.js'
 import { Empty, ErrorText } from '../../parts/States.js'
@@ -12,19 +12,19 @@ export function Keys({ keys, onChange }: { keys: ApiKey[]; onChange(): void }) {
   const { words } = useLanguage()
   const [asked, ask] = useState<ApiKey>()
   const [told, tell] = useState('')
-  const [error, setError] = useState<ApiError>()
+  const [error, setError] = useState<Failed>()
 
   const revoke = async (key: ApiKey) => {
     ask(undefined)
     setError(undefined)
     try {
-      await revokeKey(key.id)
+      await portal.delete('/cles_api/{id}', { path: { id: key.id } })
       tell(words.compte.revoked(key.nom))
       // The button that had the focus is gone.
       document.getElementById('keys')?.focus()
       onChange()
     } catch (failed) {
-      if (!(failed instanceof ApiError)) throw failed
+      if (!isFailed(failed)) throw failed
       setError(failed)
     }
   }

@@ -1,16 +1,14 @@
 import { useState } from 'preact/hooks'
-import { ApiError, createKey } from '../../api.js'
+import { type Failed, isFailed, portal } from '../../api.js'
 import { useLanguage } from '../../i18n/language.js'
 import { ErrorText } from '../../parts/States.js'
-import type { ApiKey } from '../../wire.js'
-
-export type MadeKey = ApiKey & { api_key: string }
+import type { MadeKey } from '../../wire.js'
 
 const DAY_MS = 86_400_000
 
 export function MakeKey({ onMade }: { onMade(key: MadeKey): void }) {
   const { words } = useLanguage()
-  const [error, setError] = useState<ApiError>()
+  const [error, setError] = useState<Failed>()
   const [isBusy, setBusy] = useState(false)
 
   const submit = async (event: SubmitEvent) => {
@@ -22,10 +20,11 @@ export function MakeKey({ onMade }: { onMade(key: MadeKey): void }) {
     setBusy(true)
     setError(undefined)
     try {
-      onMade(await createKey(String(given.get('nom')).trim(), day ? `${day}T23:59:59Z` : undefined))
+      const body = { nom: String(given.get('nom')).trim(), ...(day && { expiration: `${day}T23:59:59Z` }) }
+      onMade(await portal.post('/cles_api', { body }))
       form.reset()
     } catch (failed) {
-      if (!(failed instanceof ApiError)) throw failed
+      if (!isFailed(failed)) throw failed
       setError(failed)
     } finally {
       setBusy(false)
@@ -33,7 +32,7 @@ export function MakeKey({ onMade }: { onMade(key: MadeKey): void }) {
   }
 
   return (
-    <form class="card make-key" onSubmit={submit}>
+    <form class="card make-key" aria-busy={isBusy} onSubmit={submit}>
       <h2>{words.compte.make}</h2>
       <div class="pair">
         <label class="field">

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { useLanguage } from '../../i18n/language.js'
 import { CopyLine } from '../../parts/CopyLine.js'
-import type { MadeKey } from './MakeKey.js'
+import type { MadeKey } from '../../wire.js'
 
 /** The one time that a key is seen, with the first line that a program would be. */
 export function NewKey({ made, onDone }: { made: MadeKey; onDone(): void }) {

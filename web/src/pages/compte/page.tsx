@@ -5,9 +5,9 @@ import { Facts } from '../../parts/Facts.js'
 import { Loaded, Skeleton } from '../../parts/States.js'
 import { Title } from '../../parts/Title.js'
 import { useSession } from '../../session.js'
-import type { Compte } from '../../wire.js'
+import type { Compte, MadeKey } from '../../wire.js'
 import { Keys } from './Keys.js'
-import { type MadeKey, MakeKey } from './MakeKey.js'
+import { MakeKey } from './MakeKey.js'
 import { NewKey } from './NewKey.js'
 
 export default function CompteSheet() {
@@ -56,7 +56,7 @@ function KeysSection() {
       {made && <NewKey made={made} onDone={() => setMade(undefined)} />}
       <div class="keys">
         <Loaded asking={asking} skeleton={<Skeleton rows={3} />}>
-          {({ body }) => <Keys keys={body} onChange={asking.retry} />}
+          {(keys) => <Keys keys={keys} onChange={asking.retry} />}
         </Loaded>
       </div>
       <MakeKey onMade={add} />
