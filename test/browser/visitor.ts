@@ -123,6 +123,13 @@ export class Visitor {
     expect([place, faults]).toEqual([place, []])
   }
 
+  /** As if they came for the first time, but for who they are. */
+  async clearCache(): Promise<void> {
+    const session = await this.context.newCDPSession(this.page)
+    await session.send('Network.clearBrowserCache')
+    await session.detach()
+  }
+
   close(): Promise<void> {
     return this.context.close()
   }

@@ -74,6 +74,7 @@ function KeyTable({ keys, onRevoke }: { keys: ApiKey[]; onRevoke(key: ApiKey): v
     },
     {
       head: words.compte.action,
+      width: '5.5rem',
       cell: (key) => (
         <button
           type="button"
