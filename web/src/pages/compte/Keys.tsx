@@ -61,20 +61,32 @@ export function Keys({ keys, onChange }: { keys: ApiKey[]; onChange(): void }) {
 
 function KeyTable({ keys, onRevoke }: { keys: ApiKey[]; onRevoke(key: ApiKey): void }) {
   const { words } = useLanguage()
+  const used = ({ derniere_utilisation: at }: ApiKey) =>
+    at === null ? <span class="faint">{words.states.never}</span> : <Time instant={at} withTime />
   const columns: Column<ApiKey>[] = [
-    { head: words.compte.name, isName: true, cell: ({ nom }) => nom },
+    {
+      head: words.compte.name,
+      isName: true,
+      cell: (key) => (
+        <>
+          {key.nom}
+          <span class="sub narrow-only">
+            {words.compte.expires} <Time instant={key.expiration} />
+          </span>
+          <span class="sub narrow-only">
+            {words.compte.lastUsed} : {used(key)}
+          </span>
+        </>
+      ),
+    },
     { head: words.compte.prefix, isWideOnly: true, cell: ({ prefixe }) => <code>{prefixe}…</code> },
     { head: words.compte.scopes, isWideOnly: true, cell: ({ portee }) => portee.join(', ') },
     { head: words.compte.created, isWideOnly: true, cell: ({ creation }) => <Time instant={creation} /> },
-    { head: words.compte.expires, cell: ({ expiration }) => <Time instant={expiration} /> },
-    {
-      head: words.compte.lastUsed,
-      cell: ({ derniere_utilisation: used }) =>
-        used === null ? <span class="faint">{words.states.never}</span> : <Time instant={used} withTime />,
-    },
+    { head: words.compte.expires, isWideOnly: true, cell: ({ expiration }) => <Time instant={expiration} /> },
+    { head: words.compte.lastUsed, isWideOnly: true, cell: used },
     {
       head: words.compte.action,
-      width: '5.5rem',
+      width: '6.75rem',
       cell: (key) => (
         <button
           type="button"
