@@ -46,6 +46,12 @@ module.exports = {
       to: { path: '^src/(app|main|cli/|http/)' },
     },
     {
+      name: 'http-knows-no-contract',
+      severity: 'error',
+      from: { path: '^src/http/', pathNot: '[.]test[.]ts$' },
+      to: { path: `^src/(${nouns})/contract[.]ts$` },
+    },
+    {
       name: 'http-knows-no-query',
       severity: 'error',
       from: { path: '^src/http/' },

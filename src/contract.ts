@@ -155,6 +155,18 @@ export interface Principal {
 export const SCOPES = ['lecture', 'ecriture', 'export'] as const
 export type Scope = (typeof SCOPES)[number]
 
+/** What the processes of a node have counted together since they began, as an operator looks at it. */
+export interface Trafic {
+  processus: number
+  en_cours: number
+  requetes: number
+  refusees: number
+  limitees: number
+  erreurs: number
+  /** How many requests took at most so many seconds, ascending; null stands for all. */
+  latences: { secondes: number | null; nb: number }[]
+}
+
 export interface ActionAnswer {
   body?: unknown
   headers?: Record<string, string>

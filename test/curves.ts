@@ -34,11 +34,16 @@ export function progressionOfAuteur(
   const base = score - sum(solves)
   const upTo = (date: string) => solves.filter((solve) => solve.date === null || solve.date <= date)
   const dates = [...new Set(solves.flatMap(({ date }) => (date === null ? [] : [date])))].toSorted()
+  const shown =
+    dates.length > 500 ? Array.from({ length: 500 }, (_, i) => Math.ceil(((i + 1) * dates.length) / 500)) : undefined
   return {
     id_auteur: String(id_auteur),
     score_initial: Math.max(0, base + sum(solves.filter(({ date }) => date === null))),
     score,
-    points: dates.map((date) => ({ date, score: Math.max(0, base + sum(upTo(date))) })),
+    points: (shown?.map((count) => dates[count - 1] as string) ?? dates).map((date) => ({
+      date,
+      score: Math.max(0, base + sum(upTo(date))),
+    })),
   }
 }
 

@@ -194,7 +194,7 @@ describe('every Markdown file', () => {
     const text = readFileSync(file, 'utf8')
     const { scripts } = readPackage()
     const named = [...text.matchAll(/npm (?:run )?(?:--silent )?([a-z]+(?::[a-z]+)*)/g)].map((match) => match[1]!)
-    const own = named.filter((name) => !['ci', 'install', 'link', 'run'].includes(name))
+    const own = named.filter((name) => !['ci', 'install', 'link', 'pack', 'run'].includes(name))
     expect(own.filter((name) => !(name in scripts))).toEqual([])
     const paths = [...text.matchAll(/`((?:src|test|bench|docs|\.ci)\/[\w./-]*)`/g)].map((match) => match[1]!)
     expect(paths.filter((path) => !path.includes('NNNN') && !existsSync(path))).toEqual([])

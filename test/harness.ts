@@ -164,6 +164,8 @@ export async function addKey(
 
 /** What the tests sign in with. */
 export const ACCOUNT = { login: 'alice', password: 'correct horse battery', idAuteur: 1 }
+/** Who runs the portal; a test that needs them adds the account. */
+export const OPERATOR = { login: 'root', password: 'the one who runs it', idAuteur: 1, operator: true }
 
 export interface TestServer {
   app: FastifyInstance

@@ -57,7 +57,7 @@ test('who follows the first pages of an operator, and then those of a bot, gets 
     { place: 1, nom: 'bruno', score: '25' },
   ])
 
-  const env = { PALMARES_URL: server.url, PALMARES_KEY: readFileSync(join(folder, 'key.txt'), 'utf8').trim() }
+  const env = { PALMARES_URL: server.url, PALMARES_KEY: readFileSync(join(folder, 'data/key.txt'), 'utf8').trim() }
   const [, first, again, ...others] = blocks('docs/start/bot.md', 'sh')
   expect(others).toEqual([])
   const answers = await paste(
@@ -77,10 +77,11 @@ test('who follows the first pages of an operator, and then those of a bot, gets 
   expect(await paste(again as string, env)).toBe('304\n')
   const [program1, ...programs] = blocks('docs/start/bot.md', 'ts') as [string, ...string[]]
   expect(programs).toEqual([])
+  // Inside the project, where the client is found by its name.
   const file = resolve('dist/first-bot.mjs')
   writeFileSync(file, program1.replaceAll('id_auteur: 1 ', 'id_auteur: 72 ').replace('autour_de: 1,', 'autour_de: 72,'))
-  const { stdout } = await run(process.execPath, [file], { env: { ...process.env, ...env } })
-  rmSync(file)
+  const ran = run(process.execPath, [file], { env: { ...process.env, ...env } })
+  const { stdout } = await ran.finally(() => rmSync(file))
   expect(stdout).toBe('alice is at 1\n1 alice\n1 bruno\n')
 }, 90_000)
 

@@ -6,14 +6,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openStore } from '../src/store/open.js'
-import { ACCOUNT, addAccount, addKey, importInto, makeFolder } from './harness.js'
+import { ACCOUNT, addAccount, addKey, importInto, makeFolder, OPERATOR } from './harness.js'
 import { freePort, palmares, type Running, startPalmares } from './palmares.js'
 import { petitPortail } from './wire.js'
 
 const PATIENCE = { timeout: 8_000, interval: 50 }
 const LOGIN = JSON.stringify({ login: ACCOUNT.login, password: ACCOUNT.password })
-
-const OPERATOR = { login: 'root', password: 'the one who runs it', idAuteur: 1, operator: true }
 
 describe('serve --workers', () => {
   let folder: string
@@ -117,9 +115,12 @@ describe('serve --workers', () => {
       expect(trafic.requetes).toBeGreaterThanOrEqual(36)
     }
     process.kill(server!.pid, 'SIGSTOP')
-    const refused = await look()
-    process.kill(server!.pid, 'SIGCONT')
-    expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'overloaded' }])
+    try {
+      const refused = await look()
+      expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'overloaded' }])
+    } finally {
+      process.kill(server!.pid, 'SIGCONT')
+    }
     await vi.waitFor(async () => expect((await look()).status).toBe(200), PATIENCE)
   })
 

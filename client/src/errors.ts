@@ -81,7 +81,9 @@ export function unexpected(
 export function retryAfterSeconds(headers: Headers): number | undefined {
   const text = headers.get('retry-after')?.trim()
   if (!text) return undefined
-  if (/^\d{1,10}$/.test(text)) return Number(text)
+  if (/^\d+$/.test(text)) return Number(text)
+  // `Date.parse` takes much for a date, -5 and 1.5 among it.
+  if (!/^[A-Z][a-z]{2}, /.test(text)) return undefined
   const now = Date.parse(headers.get('date') ?? '') || Date.now()
   const seconds = Math.ceil((Date.parse(text) - now) / 1000)
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds)

@@ -96,27 +96,28 @@ export class Palmares {
     ...args: Arguments<ReadOptions<P>> | [options: AddressOptions]
   ): AsyncGenerator<Row<P>, void, undefined> {
     const signal = args[0]?.signal
-    const seen = new Set<string>()
     let page = await this.page(path, ...args)
     for (;;) {
       yield* page.rows
-      seen.add(page.address)
-      const { next } = page
+      const { address, next } = page
       // A page without rows is past the end, whatever its links say.
       if (next === undefined || page.rows.length === 0) return
-      this.#checkNext(next, seen)
+      this.#checkNext(next, address)
       page = await this.page(path, { address: next, signal })
     }
   }
 
-  #checkNext(next: string, seen: ReadonlySet<string>): void {
-    const { origin } = new URL(next)
+  /** A list goes on at the same path, from a later row. */
+  #checkNext(next: string, address: string): void {
+    const { origin, username, password, pathname } = new URL(next)
+    if (username !== '' || password !== '') throw linkError('has a user in its address.')
     if (origin !== this.#base.origin) {
       throw linkError(
         `is at ${origin}; this client asks ${this.#base.origin} alone. The server may need its --public-url.`,
       )
     }
-    if (seen.has(next)) throw linkError('was there already: its links lead in a circle.')
+    if (pathname !== new URL(address).pathname) throw linkError('is of another list.')
+    if (rowOf(next) <= rowOf(address)) throw linkError('does not lie behind this one: its links lead in a circle.')
   }
 
   async #send(method: string, path: string, options: Sending = {}): Promise<Received> {
@@ -178,6 +179,11 @@ function toLines(records: readonly unknown[]) {
 function isPlainValidation(record: unknown): boolean {
   const { type, supprime } = record as Record<string, unknown>
   return type === 'validation' && supprime !== true
+}
+
+/** The row that a page of a list starts at, by its address. */
+function rowOf(address: string): number {
+  return Number(/[?&]debut_\w+=(\d+)/.exec(address)?.[1] ?? 0)
 }
 
 function linkError(why: string): PalmaresError {

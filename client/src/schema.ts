@@ -92,7 +92,7 @@ export interface paths {
         };
         /**
          * Read how the solves of a challenge grew
-         * @description A point for each date of a validation while they are 60 at most, else 60 at equal distances from the first to the last.
+         * @description A point for each date of a validation while 60 validations at most have one, else 60 dates at equal distances from the first to the last.
          */
         get: operations["get_challenges_id_challenge_progression"];
         put?: never;

@@ -42,8 +42,9 @@ async function install(): Promise<void> {
   const tarball = join(folder, packed.filename)
   const options = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries=0']
   try {
-    await run('npm', ['install', tarball, ...options], { cwd: folder, timeout: 15_000 })
+    await run('npm', ['install', tarball, ...options], { cwd: folder, timeout: 30_000 })
   } catch {
+    rmSync(join(folder, 'node_modules'), { recursive: true, force: true })
     const own = join(folder, 'node_modules/@palmares/client')
     mkdirSync(own, { recursive: true })
     await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', own])

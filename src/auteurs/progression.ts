@@ -24,9 +24,12 @@ export async function findProgression(db: Db, idAuteur: number): Promise<Progres
 
 /** As many points as a curve needs at most, evenly chosen, the last among them. */
 function thinned<T>(points: readonly T[]): T[] {
-  const step = points.length / MAX_POINTS
-  if (step <= 1) return [...points]
-  return Array.from({ length: MAX_POINTS }, (_, i) => points[Math.ceil((i + 1) * step) - 1] as T)
+  if (points.length <= MAX_POINTS) return [...points]
+  // One division of whole numbers: a step would miss the last point by what it is rounded.
+  return Array.from(
+    { length: MAX_POINTS },
+    (_, i) => points[Math.ceil(((i + 1) * points.length) / MAX_POINTS) - 1] as T,
+  )
 }
 
 const selectBase = statement<{ id: number }>()((q, p) =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { ACCOUNT, addAccount, addKey, engines, startServer, type TestServer } from '../../test/harness.js'
+import { ACCOUNT, addAccount, addKey, engines, OPERATOR, startServer, type TestServer } from '../../test/harness.js'
 import { BOB, petitPortail, problemOf, sessionOf } from '../../test/wire.js'
 import { formatInstant, nowSeconds } from '../instant.js'
 
@@ -14,7 +14,6 @@ interface Cle {
   api_key?: string
 }
 
-const OPERATOR = { login: 'root', password: 'the one who runs it', idAuteur: 1, operator: true }
 const FIELDS = ['id', 'nom', 'prefixe', 'portee', 'creation', 'expiration', 'derniere_utilisation']
 const YEAR_SECONDS = 365 * 24 * 3600
 

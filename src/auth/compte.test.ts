@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ACCOUNT, addAccount, addKey, engines, startServer, type TestServer } from '../../test/harness.js'
+import { ACCOUNT, addAccount, addKey, engines, OPERATOR, startServer, type TestServer } from '../../test/harness.js'
 import { petitPortail, problemOf, sessionOf } from '../../test/wire.js'
-
-const OPERATOR = { login: 'root', password: 'the one who runs it', idAuteur: 1, operator: true }
 
 describe.each(engines)('whom a credential stands for, on %s', (engine) => {
   let server: TestServer

@@ -107,7 +107,7 @@ export const getProgression = endpoint({
   tag: 'challenges',
   summary: 'Read how the solves of a challenge grew',
   description:
-    'A point for each date of a validation while they are 60 at most, else 60 at equal distances from the first to the last.',
+    'A point for each date of a validation while 60 validations at most have one, else 60 dates at equal distances from the first to the last.',
   pathParameters: idChallenge,
   response: Progression,
   errors: ['invalid_parameter', 'resource_not_found'],

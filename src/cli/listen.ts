@@ -13,8 +13,8 @@ import { listenError, listenOnMetrics, nextSignal } from './serving.js'
 const STOP_PATIENCE_MILLISECONDS = 8_000
 /** Whatever still waits then, the process is gone within 10 s of the signal. */
 const STOP_DEADLINE_MILLISECONDS = 9_000
-/** Time for a short statement to end, and for the last line of the log to be written, which no library waits for. */
-const LAST_WORD_MILLISECONDS = 300
+/** Time for a short statement of a thread to end; the last line of the log is written meanwhile. */
+const LAST_STATEMENT_MILLISECONDS = 300
 /** A writer that waits for the lock tries again and again, and is idle in between. */
 const IDLE_CHECK_MILLISECONDS = 4
 
@@ -83,12 +83,14 @@ export async function stopApp(app: FastifyInstance, store: Store, log: Logger, s
  */
 function endNow(store: Store, log: Logger): void {
   log.warn('stopped before everything had ended')
-  const deadline = Date.now() + LAST_WORD_MILLISECONDS
+  const deadline = Date.now() + LAST_STATEMENT_MILLISECONDS
   const end = () => {
     if (!store.state().isBusyBeside) process.exit(0)
-    if (Date.now() < deadline) return setTimeout(end, IDLE_CHECK_MILLISECONDS)
-    process.removeAllListeners('SIGTERM')
-    return process.kill(process.pid, 'SIGTERM')
+    else if (Date.now() < deadline) setTimeout(end, IDLE_CHECK_MILLISECONDS)
+    else {
+      process.removeAllListeners('SIGTERM')
+      process.kill(process.pid, 'SIGTERM')
+    }
   }
   end()
 }

@@ -18,11 +18,14 @@ export async function supervise(options: ServeOptions, count: number, log: Logge
   const heard = (worker: Worker, message: FromWorker) => {
     if (message.kind === 'limits') say(worker, answer(limits, message))
     else if (message.kind === 'metrics') sum.heard(worker, message.metrics, message.isWhole)
-    else if (message.kind === 'observe') void tellTraffic(worker)
+    else if (message.kind === 'observe')
+      tellTraffic(worker, message.question).catch((error) =>
+        log.error({ err: error }, 'the counts of the workers cannot be summed up'),
+      )
   }
-  const tellTraffic = async (worker: Worker) => {
+  const tellTraffic = async (worker: Worker, question: number) => {
     const metrics = await (await sum.sum(workers.serving)).getMetricsAsJSON()
-    say(worker, { kind: 'traffic', traffic: trafficOf(metrics, workers.serving.size) })
+    say(worker, { kind: 'traffic', question, traffic: trafficOf(metrics, workers.serving.size) })
   }
   const workers = new Workers({ heard, ended: (worker) => sum.ended(worker) }, log)
   await settleOnPort(options)

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type AppSettings, buildApp } from '../app.js'
 import type { ServeOptions } from '../config.js'
-import type { Trafic } from '../exploitation/contract.js'
+import type { Trafic } from '../contract.js'
 import { Metrics, type MetricValues } from '../http/metrics.js'
 import { type LimitsAnswer, type LimitsQuestion, WorkerLimits } from '../limits/workers.js'
 import type { Store } from '../store/store.js'
@@ -22,11 +22,11 @@ const HANDOVER_MILLISECONDS = 100
 export type FromWorker =
   | { kind: 'serving'; address: string }
   | { kind: 'metrics'; metrics: MetricValues; isWhole: boolean }
-  | { kind: 'observe' }
+  | { kind: 'observe'; question: number }
   | LimitsQuestion
 
 /** What the supervisor says to a worker. */
-export type ToWorker = { kind: 'metrics' } | { kind: 'traffic'; traffic: Trafic } | LimitsAnswer
+export type ToWorker = { kind: 'metrics' } | { kind: 'traffic'; question: number; traffic: Trafic } | LimitsAnswer
 
 /** Serves a store beside other workers, until a signal or the end of the supervisor; the caller closes the store. */
 export async function work(
@@ -40,13 +40,13 @@ export async function work(
   const metrics = new Metrics()
   const shared = new WorkerLimits(tell, log)
   const limits = await openLimits(options, shared, log)
-  const observer = new Observer(() => tell({ kind: 'observe' }))
+  const observer = new Observer((question) => tell({ kind: 'observe', question }))
   const observe = () => observer.observe()
   const app = buildApp({ store, settings, metrics, observe, limits, log })
   closeBeyond(app.server, Math.ceil(options.maxConnections / (options.workers ?? 1)))
   process.on('message', (message: ToWorker) => {
     if (message.kind === 'metrics') void tellMetrics(metrics)
-    else if (message.kind === 'traffic') observer.heard(message.traffic)
+    else if (message.kind === 'traffic') observer.heard(message.question, message.traffic)
     else shared.heard(message)
   })
   const address = await listenOn(app, options, 'worker serves')

@@ -3,7 +3,7 @@ import { Problem } from '../errors.js'
 import type { Admission } from './admission.js'
 import { PROBES } from './health.js'
 import type { Operation } from './openapi.js'
-import { PAGE_PATHS } from './page.js'
+import { pagePaths } from './page.js'
 import { toRoute } from './serve.js'
 
 /**
@@ -20,7 +20,7 @@ export function refuseOtherMethods(app: FastifyInstance, admission: Admission, o
     refuse(app, path, methods, isOpen ? admission.optional : admission.required)
   }
   refuse(app, '/openapi.json', ['GET', 'HEAD'], admission.optional)
-  for (const path of [...PROBES, ...PAGE_PATHS]) refuse(app, path, ['GET', 'HEAD'])
+  for (const path of [...PROBES, ...pagePaths()]) refuse(app, path, ['GET', 'HEAD'])
 }
 
 /** A path that does not exist is told so only to who may read the others. */

@@ -39,7 +39,7 @@ describe('the page', () => {
     expect(await languageOf('en-GB,en;q=0.9,fr;q=0.8')).toBe('en')
     expect(await languageOf('de,fr;q=0.4,en;q=0.3')).toBe('fr')
     expect(await languageOf('fr;q=0,en')).toBe('en')
-    for (const other of ['de', '*', '', 'français', ';;q=2,,', 'frr', 'fr;q=9']) {
+    for (const other of ['de', '*', '', 'français', ';;q=2,,', 'frr', 'fr;q=9', `${','.repeat(5_000)}fr`]) {
       expect([other, await languageOf(other)]).toEqual([other, 'en'])
     }
   })
@@ -80,11 +80,23 @@ describe('the page', () => {
     }
   })
 
+  test('sends a file whole, whatever part of it is asked for', async () => {
+    const path = `/assets/${ASSETS[0]}`
+    const whole = await (await server.anonymous(path)).text()
+    for (const range of ['bytes=0-1', 'bytes=99999999-', 'bytes=5-1', 'bytes=', 'lines=1']) {
+      const answer = await server.anonymous(path, { headers: { range } })
+      expect([range, answer.status, (await answer.text()) === whole]).toEqual([range, 200, true])
+    }
+  })
+
   test('is not sent again to who has it', async () => {
     const { headers } = await server.anonymous('/')
     const etag = headers.get('etag') as string
-    const again = await server.anonymous('/', { headers: { 'if-none-match': etag } })
-    expect([again.status, await again.text()]).toEqual([304, ''])
+    for (const held of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await server.anonymous('/', { headers: { 'if-none-match': held } })
+      expect([held, again.status, await again.text()]).toEqual([held, 304, ''])
+    }
+    expect((await server.anonymous('/', { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
   })
 
   test('takes GET and HEAD alone', async () => {
@@ -103,7 +115,15 @@ describe('the page', () => {
       const answer = await server.get(path, { headers })
       expect([path, answer.headers.get('content-type')]).toEqual([path, 'application/json; charset=utf-8'])
     }
-    for (const path of ['/assets', '/assets/', '/assets/nothing.js', '/assets/..%2ffr.html', '/docs/x', '/fr.html']) {
+    for (const path of [
+      '/assets',
+      '/assets/',
+      '/assets/nothing.js',
+      '/assets/..%2ffr.html',
+      '/docs/x',
+      '/fr.html',
+      `/assets/${ASSETS[0]}.br`,
+    ]) {
       await problemOf(await server.get(path), 'path_not_found')
     }
   })

@@ -3,14 +3,16 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { etagOf } from './serve.js'
+import { etagOf, isMatch } from './serve.js'
 
 /** The build puts a shell for each language there, that of the reference, and the folder `assets`. */
-const FOLDER = dirname(createRequire(import.meta.url).resolve('#web/fr.html'))
+const folder = () => dirname(createRequire(import.meta.url).resolve('#web/fr.html'))
 const YEAR_MILLISECONDS = 365 * 86_400_000
 
-const LANGUAGES = ['fr', 'en'] as const
-type Language = (typeof LANGUAGES)[number]
+const LANGUAGES = { fr: /^fr(-|$)/i, en: /^en(-|$)/i }
+type Language = keyof typeof LANGUAGES
+/** Nobody is counted here, so nobody may ask for long work. */
+const MAX_RANGES = 20
 
 /** Scripts, styles and connections of this origin alone; only what the sanitiser made becomes HTML. */
 const PAGE_POLICY = [
@@ -25,8 +27,10 @@ const REFERENCE_POLICY = [
   "font-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 ].join('; ')
 
-/** What the page answers at: its own addresses, which no operation has, each with the names of its files. */
-export const PAGE_PATHS = ['/', '/p', '/p/*', '/docs', ...assetNames().map((name) => `/assets/${name}`)]
+/** What the page answers at: its own addresses, which no operation has, and its files. */
+export function pagePaths(): string[] {
+  return ['/', '/p', '/p/*', '/docs', ...assetNames().map((name) => `/assets/${name}`)]
+}
 
 /**
  * The page that people look at, and the API's reference: shells and files that hold nothing of the portal, so they need no
@@ -42,11 +46,14 @@ export function pageRoutes(app: FastifyInstance): void {
   for (const path of ['/', '/p', '/p/*']) app.get(path, sendPage)
   app.get('/docs', (request, reply) => send(request, reply, reference, REFERENCE_POLICY))
   app.register(fastifyStatic, {
-    root: join(FOLDER, 'assets'),
+    root: join(folder(), 'assets'),
     prefix: '/assets/',
     wildcard: false,
     index: false,
+    globIgnore: ['**/*.{br,gz}'],
     preCompressed: true,
+    // Nobody resumes a script, and a range that is none would be a fault of ours.
+    acceptRanges: false,
     immutable: true,
     maxAge: YEAR_MILLISECONDS,
   })
@@ -58,12 +65,12 @@ interface Shell {
 }
 
 function readShell(name: string): Shell {
-  const body = readFileSync(join(FOLDER, name))
+  const body = readFileSync(join(folder(), name))
   return { body, etag: etagOf(body) }
 }
 
 function assetNames(): string[] {
-  return readdirSync(join(FOLDER, 'assets')).filter((name) => !/\.(br|gz)$/.test(name))
+  return readdirSync(join(folder(), 'assets')).filter((name) => !/\.(br|gz)$/.test(name))
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, { body, etag }: Shell, policy: string): FastifyReply {
@@ -73,15 +80,16 @@ function send(request: FastifyRequest, reply: FastifyReply, { body, etag }: Shel
     .header('content-security-policy', policy)
     .header('cross-origin-opener-policy', 'same-origin')
     .header('referrer-policy', 'no-referrer')
-  if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+  const condition = request.headers['if-none-match']
+  if (condition !== undefined && isMatch(condition, etag)) return reply.code(304).send()
   return reply.header('content-type', 'text/html; charset=utf-8').send(body)
 }
 
 /** The first of our languages by preference, https://www.rfc-editor.org/rfc/rfc9110#section-12.5.4; English for all others. */
 function languageOf(header = ''): Language {
-  const ranges = header.split(',').map((range) => {
+  const ranges = header.split(',', MAX_RANGES).map((range) => {
     const [tag = '', weight] = range.split(';')
-    const language = LANGUAGES.find((name) => new RegExp(`^${name}(-|$)`, 'i').test(tag.trim()))
+    const language = (Object.keys(LANGUAGES) as Language[]).find((name) => LANGUAGES[name].test(tag.trim()))
     const quality = Number(/^\s*q=([01](\.\d{0,3})?)\s*$/i.exec(weight ?? 'q=1')?.[1] ?? 0)
     return { language, quality }
   })

@@ -177,7 +177,7 @@ function checkContentType(endpoint: Endpoint, request: FastifyRequest): void {
 }
 
 /** The weak comparison of If-None-Match, https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2. */
-function isMatch(condition: string, etag: string): boolean {
+export function isMatch(condition: string, etag: string): boolean {
   return condition === etag || condition.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))
 }
 

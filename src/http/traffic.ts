@@ -1,5 +1,5 @@
+import type { Trafic } from '../contract.js'
 import { catalogue, type ErrorCode } from '../errors.js'
-import type { Trafic } from '../exploitation/contract.js'
 import type { Metrics, MetricValues } from './metrics.js'
 
 /** What one process that serves alone has counted. */

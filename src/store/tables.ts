@@ -31,7 +31,7 @@ export interface EtatTable {
   statuts_masques: string
   /** How many lines the journal holds. */
   journal_lignes: number
-  /** When the last import changed something; null before the first. */
+  /** When the last import changed something; null before the first that this schema has seen. */
   dernier_import: number | null
 }
 

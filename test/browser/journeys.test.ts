@@ -1,10 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { demoPortal } from '../../src/portal/demo.js'
-import { ACCOUNT, addAccount, startServer, type TestServer } from '../harness.js'
+import { ACCOUNT, addAccount, OPERATOR, startServer, type TestServer } from '../harness.js'
 import { KINDS, launch, nameOf, Visitor } from './visitor.js'
-
-const OPERATOR = { login: 'root', password: 'the one who runs it', idAuteur: 2, operator: true }
 
 let server: TestServer
 let browser: Browser
@@ -185,7 +183,7 @@ describe.each(KINDS.map((kind) => [nameOf(kind), kind] as const))('in %s', (_, k
     await visitor.close()
     await arrive('/p/exploitation', OPERATOR)
     await expect.poll(() => page.locator('.chart-canvas canvas').count(), { timeout: 15_000 }).toBeGreaterThan(1)
-    await page.waitForTimeout(4_500)
+    await page.locator('.chart-canvas').nth(2).waitFor()
     await visitor.look('operations')
   })
 
