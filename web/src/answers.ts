@@ -1,6 +1,6 @@
 import type { Body, ListPath, Page, ReadOptions, ReadPath, Row } from '@palmares/client'
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import { type Failed, isFailed, portal, statusOf } from './api.js'
+import { asFailed, type Failed, portal, statusOf } from './api.js'
 import { useSession } from './session.js'
 
 const MAX_HELD = 60
@@ -61,9 +61,9 @@ function useAsking<T>(key: string | undefined, ask: (signal: AbortSignal) => Pro
         hold(key, answer)
         setSettled({ key, answer })
       },
-      (error: unknown) => {
+      (thrown: unknown) => {
         if (abort.signal.aborted) return
-        if (!isFailed(error)) throw error
+        const error = asFailed(thrown)
         if (statusOf(error) === 401) lose()
         else setSettled({ key, error })
       },

@@ -1,4 +1,4 @@
-import { Palmares, PalmaresError, PalmaresNetworkError } from '@palmares/client'
+import { type Page, Palmares, PalmaresError, PalmaresNetworkError } from '@palmares/client'
 
 /** This server, with the session of the browser. A reader waits for no more than a moment: then they are told, and may try again. */
 export const portal = new Palmares({ retries: 2, maxWaitMilliseconds: 2_000 })
@@ -6,8 +6,11 @@ export const portal = new Palmares({ retries: 2, maxWaitMilliseconds: 2_000 })
 /** An answer that is none of what was asked for, or no answer. */
 export type Failed = PalmaresError | PalmaresNetworkError
 
-export function isFailed(error: unknown): error is Failed {
-  return error instanceof PalmaresError || error instanceof PalmaresNetworkError
+/** What was thrown, as what can be shown. What the client does not throw is a defect: the console is told of it too. */
+export function asFailed(error: unknown): Failed {
+  if (error instanceof PalmaresError || error instanceof PalmaresNetworkError) return error
+  reportError(error)
+  return new PalmaresNetworkError('The answer could not be read.', { cause: error })
 }
 
 /** What happened, for programs; `unreachable` where there was no answer of this server. */
@@ -33,4 +36,9 @@ export function rowOf(address: string | undefined): number | undefined {
     if (name.startsWith('debut_')) return Number(value)
   }
   return undefined
+}
+
+/** The row that a page starts at: its own address says it, or, of a page around an author, what comes after it. */
+export function startOf({ address, rows, total, next }: Page<unknown>): number {
+  return rowOf(address) ?? Math.max(0, (rowOf(next) ?? total ?? 0) - rows.length)
 }

@@ -48,7 +48,8 @@ function Content() {
   const { state, error, refresh } = useSession()
   if (state === 'out') return <SignIn isHome={path === '/'} />
   if (state === 'failed' && error) return <Failure error={error} onRetry={() => void refresh()} />
-  if (state === 'unknown' && path === '/') return <Skeleton rows={8} />
+  // A page would ask for what it shows, and be refused, before it is known that nobody is signed in.
+  if (state === 'unknown') return <Skeleton rows={8} />
   return (
     <ErrorBoundary>
       <Routes />

@@ -1,33 +1,45 @@
-import lazy from 'preact-iso/lazy'
-import { Route, Router } from 'preact-iso/router'
+import { exec, Route, Router } from 'preact-iso/router'
+import { load } from './load.js'
 
-const Classement = lazy(() => import('./pages/classement/page.js'))
-const Challenges = lazy(() => import('./pages/challenges.js'))
-const Challenge = lazy(() => import('./pages/challenge/page.js'))
-const Auteurs = lazy(() => import('./pages/auteurs.js'))
-const Auteur = lazy(() => import('./pages/auteur/page.js'))
-const Environnements = lazy(() => import('./pages/environnements.js'))
-const Environnement = lazy(() => import('./pages/environnement.js'))
-const Compte = lazy(() => import('./pages/compte/page.js'))
-const Exploitation = lazy(() => import('./pages/exploitation/page.js'))
-const Home = lazy(() => import('./pages/home.js'))
-const Missing = lazy(() => import('./pages/missing.js'))
+const Classement = load(() => import('./pages/classement/page.js'))
+const Challenges = load(() => import('./pages/challenges.js'))
+const Challenge = load(() => import('./pages/challenge/page.js'))
+const Auteurs = load(() => import('./pages/auteurs.js'))
+const Auteur = load(() => import('./pages/auteur/page.js'))
+const Environnements = load(() => import('./pages/environnements.js'))
+const Environnement = load(() => import('./pages/environnement.js'))
+const Compte = load(() => import('./pages/compte/page.js'))
+const Exploitation = load(() => import('./pages/exploitation/page.js'))
+const Home = load(() => import('./pages/home.js'))
+const Missing = load(() => import('./pages/missing.js'))
 
 /** Every address of the page; each brings its code, and its libraries, when it is first shown. */
+const PAGES = {
+  '/': Home,
+  '/p/classement': Classement,
+  '/p/challenges': Challenges,
+  '/p/challenges/:id': Challenge,
+  '/p/auteurs': Auteurs,
+  '/p/auteurs/:id': Auteur,
+  '/p/environnements': Environnements,
+  '/p/environnements/:id': Environnement,
+  '/p/compte': Compte,
+  '/p/exploitation': Exploitation,
+}
+
 export function Routes() {
   return (
     <Router>
-      <Route path="/" component={Home} />
-      <Route path="/p/classement" component={Classement} />
-      <Route path="/p/challenges" component={Challenges} />
-      <Route path="/p/challenges/:id" component={Challenge} />
-      <Route path="/p/auteurs" component={Auteurs} />
-      <Route path="/p/auteurs/:id" component={Auteur} />
-      <Route path="/p/environnements" component={Environnements} />
-      <Route path="/p/environnements/:id" component={Environnement} />
-      <Route path="/p/compte" component={Compte} />
-      <Route path="/p/exploitation" component={Exploitation} />
+      {Object.entries(PAGES).map(([path, component]) => (
+        <Route key={path} path={path} component={component} />
+      ))}
       <Route default component={Missing} />
     </Router>
   )
+}
+
+/** Begins to bring the code of the page at this path, while it is not known yet who asks for it. */
+export function preload(path: string): void {
+  const found = Object.entries(PAGES).find(([pattern]) => exec(path, pattern, { path, query: {}, params: {} }))
+  void found?.[1].preload()
 }

@@ -1,12 +1,15 @@
+import { keep, recall } from './storage.js'
+
 const STORED_AS = 'palmares.scroll'
 const SETTLED_AFTER_MS = 2000
+const MAX_OFFSETS = 50
 
 /**
  * Goes back to where the reader was. The browser does it too early here: a page is drawn after the event, and its
  * list comes later still. So each address keeps its offset, and gets it back as the page grows, until the reader moves.
  */
 export function keepScroll(): void {
-  const offsets = new Map<string, number>(JSON.parse(sessionStorage.getItem(STORED_AS) ?? '[]'))
+  const offsets = offsetsKept()
   let stop = () => {}
   let isRestoring = false
 
@@ -32,9 +35,25 @@ export function keepScroll(): void {
   }
 
   history.scrollRestoration = 'manual'
-  addEventListener('scroll', () => !isRestoring && offsets.set(location.href, scrollY), { passive: true })
+  addEventListener('scroll', () => !isRestoring && remember(offsets), { passive: true })
   addEventListener('popstate', restore)
-  addEventListener('pagehide', () => sessionStorage.setItem(STORED_AS, JSON.stringify([...offsets].slice(-50))))
+  addEventListener('pagehide', () => keep('sessionStorage', STORED_AS, [...offsets]))
   const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   if (entry && entry.type !== 'navigate') restore()
+}
+
+function offsetsKept(): Map<string, number> {
+  const kept = recall('sessionStorage', STORED_AS)
+  return new Map(Array.isArray(kept) ? kept.filter(isOffset) : [])
+}
+
+function isOffset(entry: unknown): entry is [string, number] {
+  return Array.isArray(entry) && typeof entry[0] === 'string' && typeof entry[1] === 'number'
+}
+
+/** The address read last comes last, so that the one to go is the one left alone for longest. */
+function remember(offsets: Map<string, number>): void {
+  offsets.delete(location.href)
+  offsets.set(location.href, scrollY)
+  if (offsets.size > MAX_OFFSETS) offsets.delete(offsets.keys().next().value as string)
 }

@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useCallback, useContext, useEffect, useMemo, useState } from 'preact/hooks'
-import { type Failed, isFailed, portal, statusOf } from './api.js'
+import { asFailed, type Failed, portal, statusOf } from './api.js'
 import type { Compte } from './wire.js'
 
 /** Who is signed in: what the server last said, never what the browser supposes. */
@@ -20,6 +20,10 @@ type Known = Pick<Session, 'state' | 'compte' | 'error'>
 const unknown: Known = { state: 'unknown', compte: undefined, error: undefined }
 const out: Known = { ...unknown, state: 'out' }
 
+/** Asked before anything is drawn: every page waits for it. Its failure is handled where it is awaited. */
+const first = portal.get('/compte')
+first.catch(() => {})
+
 const Context = createContext<Session | undefined>(undefined)
 
 export function SessionProvider({ children, onChange }: { children: ComponentChildren; onChange(): void }) {
@@ -30,28 +34,32 @@ export function SessionProvider({ children, onChange }: { children: ComponentChi
     setKnown(out)
   }, [onChange])
 
-  const refresh = useCallback(async () => {
-    try {
-      const compte = await portal.get('/compte')
-      onChange()
-      setKnown({ state: 'in', compte, error: undefined })
-    } catch (error) {
-      if (!isFailed(error)) throw error
-      if (statusOf(error) === 401) lose()
-      else setKnown((before) => (before.compte ? before : { ...unknown, state: 'failed', error }))
-    }
-  }, [lose, onChange])
+  const learn = useCallback(
+    async (asked: Promise<Compte>) => {
+      try {
+        const compte = await asked
+        onChange()
+        setKnown({ state: 'in', compte, error: undefined })
+      } catch (thrown) {
+        const error = asFailed(thrown)
+        if (statusOf(error) === 401) lose()
+        else setKnown((before) => (before.compte ? before : { ...unknown, state: 'failed', error }))
+      }
+    },
+    [lose, onChange],
+  )
+  const refresh = useCallback(() => learn(portal.get('/compte')), [learn])
 
   const leave = useCallback(async () => {
     await portal.delete('/login').catch((error) => {
-      if (!isFailed(error) || statusOf(error) !== 401) throw error
+      if (statusOf(asFailed(error)) !== 401) throw error
     })
     lose()
   }, [lose])
 
   useEffect(() => {
-    void refresh()
-  }, [refresh])
+    void learn(first)
+  }, [learn])
 
   const session = useMemo(() => ({ ...known, refresh, lose, leave }), [known, refresh, lose, leave])
   return <Context.Provider value={session}>{children}</Context.Provider>

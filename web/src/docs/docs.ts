@@ -4,6 +4,12 @@ import type { SwaggerUi } from './swagger.js'
 
 declare const SwaggerUIBundle: SwaggerUi
 
+// Swagger UI is dark where the root has this class, whatever the reader's browser asks for.
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', follow)
+follow()
+
 SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',

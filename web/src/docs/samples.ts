@@ -1,5 +1,8 @@
 import type { Component, SwaggerDocument, SwaggerPlugin, SwaggerSystem } from './swagger.js'
 
+/** The server of the samples in the document, which is the same wherever it is read; here it is the one that sent it. */
+const EXAMPLE_SERVER = 'http://127.0.0.1:8080'
+
 interface Sample {
   lang: string
   label?: string
@@ -30,7 +33,8 @@ export function codeSamples(): SwaggerPlugin {
 function readSamples({ path, method, specSelectors }: Record<string, unknown>): Sample[] {
   const { specJson } = specSelectors as { specJson(): SwaggerDocument }
   const found = specJson().getIn(['paths', String(path), String(method), 'x-codeSamples'])
-  return (found?.toJS() as Sample[] | undefined) ?? []
+  const samples = (found?.toJS() as Sample[] | undefined) ?? []
+  return samples.map((sample) => ({ ...sample, source: sample.source.replaceAll(EXAMPLE_SERVER, location.origin) }))
 }
 
 function samplesOf({ React }: SwaggerSystem): Component {

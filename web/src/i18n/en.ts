@@ -69,11 +69,10 @@ export const en: Words = {
     range: (from, to, total) => `${from} to ${to} of ${total}`,
     openRange: (from, to) => `${from} to ${to}`,
     past: 'The list ends before this row.',
-    toStart: 'Back to the start',
   },
-  chart: { table: 'The figures', day: 'Day', date: 'Date (UTC)', time: 'Time' },
+  chart: { table: 'The figures', date: 'Date (UTC)', time: 'Time' },
   copy: { copy: 'Copy', copied: 'Copied', failed: 'Selected: copy with the keyboard' },
-  filters: { all: 'All', anyOs: 'All', clear: 'Clear the filters', label: 'Filters' },
+  filters: { all: 'All', anyOs: 'All', label: 'Filters' },
   classement: {
     title: 'Ranking',
     count: (n, shown) => `${shown} ranked ${plural(n, 'author', 'authors')}`,

@@ -68,16 +68,15 @@ export const fr = {
     range: (from: string, to: string, total: string) => `${from} à ${to} sur ${total}`,
     openRange: (from: string, to: string) => `${from} à ${to}`,
     past: 'La liste finit avant ce rang.',
-    toStart: 'Revenir au début',
   },
   chart: {
     table: 'Les chiffres',
-    day: 'Jour',
+
     date: 'Date (UTC)',
     time: 'Heure',
   },
   copy: { copy: 'Copier', copied: 'Copié', failed: 'Sélectionné : copiez au clavier' },
-  filters: { all: 'Toutes', anyOs: 'Tous', clear: 'Effacer les filtres', label: 'Filtres' },
+  filters: { all: 'Toutes', anyOs: 'Tous', label: 'Filtres' },
   classement: {
     title: 'Classement',
     count: (n: number, shown: string) => `${shown} ${plural(n, 'auteur classé', 'auteurs classés')}`,

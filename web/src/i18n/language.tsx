@@ -1,5 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useLayoutEffect, useMemo, useState } from 'preact/hooks'
+import { keep, recall } from '../storage.js'
 import { en } from './en.js'
 import { fr, type Words } from './fr.js'
 
@@ -34,7 +35,7 @@ export function LanguageProvider({ children }: { children: ComponentChildren }) 
     () =>
       makeLanguage(lang, () => {
         const other = lang === 'fr' ? 'en' : 'fr'
-        localStorage.setItem(STORED_AS, other)
+        keep('localStorage', STORED_AS, other)
         setLang(other)
       }),
     [lang],
@@ -49,7 +50,7 @@ export function useLanguage(): Language {
 }
 
 function chosen(): Lang {
-  const lang = localStorage.getItem(STORED_AS) ?? document.documentElement.lang
+  const lang = recall('localStorage', STORED_AS) ?? document.documentElement.lang
   return lang === 'en' ? 'en' : 'fr'
 }
 

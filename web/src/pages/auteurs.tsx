@@ -27,7 +27,6 @@ export default function Auteurs() {
         id="auteurs"
         label={words.auteurs.list}
         asking={asking}
-        start={start}
         countText={words.auteurs.count}
         emptyText={words.auteurs.empty}
       >

@@ -34,7 +34,6 @@ export default function Challenges() {
         id="challenges"
         label={words.challenges.title}
         asking={asking}
-        start={start}
         countText={words.challenges.count}
         emptyText={words.challenges.empty}
       >

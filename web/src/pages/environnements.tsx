@@ -44,7 +44,6 @@ export default function Environnements() {
         id="environnements"
         label={words.environnements.title}
         asking={asking}
-        start={start}
         countText={words.environnements.count}
         emptyText={words.environnements.empty}
       >

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 
 const TYPING_PAUSE_MS = 200
 /** What the API takes as the text of a filter. */
@@ -60,7 +60,7 @@ export function SearchField({ label, value, isNumber = false, suggestions, onSea
     return () => clearTimeout(timer)
   }, [typed])
 
-  const listId = suggestions && `suggested-${label}`
+  const listId = useId()
   return (
     <label class="field">
       <span>{label}</span>
@@ -70,7 +70,7 @@ export function SearchField({ label, value, isNumber = false, suggestions, onSea
         pattern={isNumber ? '[0-9]*' : undefined}
         maxLength={MAX_CHARACTERS}
         value={typed}
-        list={listId}
+        list={suggestions && listId}
         autocomplete="off"
         spellcheck={false}
         onInput={(event) => setTyped(event.currentTarget.value)}

@@ -1,7 +1,7 @@
 import type { Page } from '@palmares/client'
 import type { ComponentChildren } from 'preact'
 import type { Asking } from '../answers.js'
-import { rowOf } from '../api.js'
+import { rowOf, startOf } from '../api.js'
 import { useLanguage } from '../i18n/language.js'
 import { PAGE_ROWS, Pager } from './Pager.js'
 import { Empty, Loaded, Skeleton } from './States.js'
@@ -10,14 +10,14 @@ interface ListProps<R> {
   id: string
   label: string
   asking: Asking<Page<R>>
-  start: number
   countText(count: number, shown: string): string
   emptyText: string
-  children(rows: R[]): ComponentChildren
+  /** Draws the rows; `asked` holds the one after them too, where the list was asked for one more. */
+  children(rows: R[], asked: Page<R>): ComponentChildren
 }
 
 /** One page of a list: how many there are, the rows, and the way to the other pages. */
-export function List<R>({ id, label, asking, start, countText, emptyText, children }: ListProps<R>) {
+export function List<R>({ id, label, asking, countText, emptyText, children }: ListProps<R>) {
   const { words, number } = useLanguage()
   const total = asking.answer?.total
   return (
@@ -27,7 +27,11 @@ export function List<R>({ id, label, asking, start, countText, emptyText, childr
         {asking.answer && total === undefined && countText(1001, `${number(1000)}+`)}
       </p>
       <Loaded asking={asking} skeleton={<Skeleton rows={PAGE_ROWS} />}>
-        {({ rows, next }) => {
+        {(asked) => {
+          // Not what this address says: while it is on its way, the answer is still that of another.
+          const start = startOf(asked)
+          const rows = asked.rows.slice(0, PAGE_ROWS)
+          const next = asked.rows.length > PAGE_ROWS ? start + PAGE_ROWS : rowOf(asked.next)
           if (rows.length === 0 && start === 0) {
             return (
               <Empty>
@@ -37,8 +41,8 @@ export function List<R>({ id, label, asking, start, countText, emptyText, childr
           }
           return (
             <>
-              {rows.length > 0 ? children(rows) : <Empty>{words.pager.past}</Empty>}
-              <Pager listId={id} start={start} rows={rows.length} total={total} next={rowOf(next)} />
+              {rows.length > 0 ? children(rows, asked) : <Empty>{words.pager.past}</Empty>}
+              <Pager listId={id} start={start} rows={rows.length} total={total} next={next} />
             </>
           )
         }}

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type Failed, isFailed, portal, waitSecondsOf } from '../api.js'
+import { asFailed, type Failed, portal, waitSecondsOf } from '../api.js'
 import { useLanguage } from '../i18n/language.js'
 import { useSession } from '../session.js'
 import { ErrorText, useCountdown } from './States.js'
@@ -36,8 +36,7 @@ function SignInForm() {
       await portal.post('/login', { body })
       await refresh()
     } catch (failed) {
-      if (!isFailed(failed)) throw failed
-      setError(failed)
+      setError(asFailed(failed))
       setBusy(false)
     }
   }

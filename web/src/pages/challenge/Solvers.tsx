@@ -14,16 +14,17 @@ interface SolversProps {
   undated: number | undefined
 }
 
-/** The first who solved a challenge and the latest; where both would be the same, all of them once. */
+/** The first who solved a challenge and the latest; nobody is shown as both. */
 export function Solvers({ id, total, undated }: SolversProps) {
   const { words } = useLanguage()
   const path = { id_challenge: id }
   const dated = undated === undefined ? undefined : total - undated
-  const hasLatest = dated !== undefined && dated > SHOWN
+  const others = dated === undefined ? 0 : Math.max(0, dated - SHOWN)
+  const nbLatest = Math.min(SHOWN, others)
   const first = usePage('/challenges/{id_challenge}/validations', { path, query: { limite: SHOWN } })
   const latest = usePage(
     '/challenges/{id_challenge}/validations',
-    hasLatest ? { path, query: { limite: SHOWN, debut_validations: Math.max(0, dated - SHOWN) } } : null,
+    nbLatest > 0 ? { path, query: { limite: nbLatest, debut_validations: SHOWN + others - nbLatest } } : null,
   )
   return (
     <div>
@@ -31,7 +32,7 @@ export function Solvers({ id, total, undated }: SolversProps) {
         <h2>{total > SHOWN ? words.challenge.first : words.challenge.solvers}</h2>
         <SolverList asking={first} />
       </section>
-      {hasLatest && (
+      {nbLatest > 0 && (
         <section>
           <h2>{words.challenge.latest}</h2>
           <SolverList asking={latest} isReversed />

@@ -2,7 +2,7 @@ import type { Page } from '@palmares/client'
 import { useEffect } from 'preact/hooks'
 import { useAddress } from '../../address.js'
 import { usePage } from '../../answers.js'
-import { codeOf, rowOf } from '../../api.js'
+import { codeOf, startOf } from '../../api.js'
 import { useLanguage } from '../../i18n/language.js'
 import { List } from '../../parts/List.js'
 import { PAGE_ROWS } from '../../parts/Pager.js'
@@ -19,7 +19,8 @@ export function Ranking() {
   const { auteur } = query
   const asking = usePage('/classement', {
     query: {
-      limite: PAGE_ROWS,
+      // One row more than are shown says whether the last of them shares its place.
+      limite: PAGE_ROWS + 1,
       ...(auteur ? { autour_de: auteur } : { debut_classement: start || undefined }),
       ...partOf(query),
     },
@@ -44,17 +45,11 @@ export function Ranking() {
       id="ranking"
       label={words.classement.title}
       asking={asking}
-      start={auteur && answer ? startOf(answer) : start}
       countText={words.classement.count}
       emptyText={words.classement.empty}
     >
-      {(rows) => (
-        <RankingTable
-          rows={rows}
-          start={auteur && answer ? startOf(answer) : start}
-          sought={auteur}
-          own={compte?.id_auteur}
-        />
+      {(rows, asked) => (
+        <RankingTable rows={rows} shared={sharedPlaces(asked)} sought={auteur} own={compte?.id_auteur} />
       )}
     </List>
   )
@@ -62,17 +57,15 @@ export function Ranking() {
 
 interface RankingTableProps {
   rows: Ranked[]
-  /** The row of the ranking that the first of these is. */
-  start: number
+  /** The places of more than one author. */
+  shared: Set<number>
   sought: string | undefined
   own: string | undefined
 }
 
-function RankingTable({ rows, start, sought, own }: RankingTableProps) {
+function RankingTable({ rows, shared, sought, own }: RankingTableProps) {
   const { words, number } = useLanguage()
   const isMarked = ({ id_auteur }: Ranked) => id_auteur === own || id_auteur === sought
-  const shared = new Set(rows.filter(({ place }, i) => place !== start + i + 1).map(({ place }) => place))
-  const isShared = ({ place }: Ranked) => shared.has(place)
   const columns: Column<Ranked>[] = [
     {
       head: words.classement.place,
@@ -80,7 +73,7 @@ function RankingTable({ rows, start, sought, own }: RankingTableProps) {
       width: 'clamp(3.8rem, 12vw, 5.5rem)',
       cell: (row) => (
         <span class={row.place <= 3 ? `place place-${row.place}` : 'place'}>
-          {isShared(row) && (
+          {shared.has(row.place) && (
             <span class="faint" title={words.classement.shared}>
               =<span class="unseen"> {words.classement.shared}</span>{' '}
             </span>
@@ -119,7 +112,8 @@ function RankingTable({ rows, start, sought, own }: RankingTableProps) {
   )
 }
 
-/** The row that a page around an author starts at, by what the server says of the page after it, or of all rows. */
-function startOf({ rows, total, next }: Page<Ranked>): number {
-  return Math.max(0, (rowOf(next) ?? total ?? 0) - (next === undefined ? rows.length : PAGE_ROWS))
+/** A place that is not the number of its row is that of a row before. */
+function sharedPlaces(asked: Page<Ranked>): Set<number> {
+  const start = startOf(asked)
+  return new Set(asked.rows.map(({ place }) => place).filter((place, index) => place !== start + index + 1))
 }

@@ -2,7 +2,6 @@ import { useAddress } from '../../address.js'
 import { usePage } from '../../answers.js'
 import { codeOf } from '../../api.js'
 import { useLanguage } from '../../i18n/language.js'
-
 import { Title } from '../../parts/Title.js'
 import { useSession } from '../../session.js'
 import { Filters } from './Filters.js'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type Failed, isFailed, portal } from '../../api.js'
+import { asFailed, type Failed, portal } from '../../api.js'
 import { useLanguage } from '../../i18n/language.js'
 import { Dialog } from '../../parts/Dialog.js'
 import { Empty, ErrorText } from '../../parts/States.js'
@@ -24,8 +24,7 @@ export function Keys({ keys, onChange }: { keys: ApiKey[]; onChange(): void }) {
       document.getElementById('keys')?.focus()
       onChange()
     } catch (failed) {
-      if (!isFailed(failed)) throw failed
-      setError(failed)
+      setError(asFailed(failed))
     }
   }
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type Failed, isFailed, portal } from '../../api.js'
+import { asFailed, type Failed, portal } from '../../api.js'
 import { useLanguage } from '../../i18n/language.js'
 import { ErrorText } from '../../parts/States.js'
 import type { MadeKey } from '../../wire.js'
@@ -24,8 +24,7 @@ export function MakeKey({ onMade }: { onMade(key: MadeKey): void }) {
       onMade(await portal.post('/cles_api', { body }))
       form.reset()
     } catch (failed) {
-      if (!isFailed(failed)) throw failed
-      setError(failed)
+      setError(asFailed(failed))
     } finally {
       setBusy(false)
     }

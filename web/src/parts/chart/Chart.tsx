@@ -18,20 +18,24 @@ interface ChartProps {
   children?: ComponentChildren
 }
 
-/** A picture with its table behind it. The library that draws comes when the first chart is shown. */
+/** A picture with its table behind it. The library that draws comes when the first chart is shown; where it does not, the table is open. */
 export function Chart({ title, summary, xName, spec, height, children }: ChartProps) {
   const language = useLanguage()
   const element = useRef<HTMLDivElement>(null)
   const drawn = useRef<Plot | undefined>(undefined)
   const latest = useRef(spec)
   const [point, setPoint] = useState<number>()
+  const [cannotDraw, setCannotDraw] = useState(false)
   latest.current = spec
 
   useEffect(() => {
     let isGone = false
-    void import('./plot.js').then(({ plot }) => {
-      if (!isGone && element.current) drawn.current = plot(element.current, latest.current, language, setPoint)
-    })
+    void import('./plot.js').then(
+      ({ plot }) => {
+        if (!isGone && element.current) drawn.current = plot(element.current, latest.current, language, setPoint)
+      },
+      () => setCannotDraw(true),
+    )
     return () => {
       isGone = true
       drawn.current?.destroy()
@@ -50,15 +54,17 @@ export function Chart({ title, summary, xName, spec, height, children }: ChartPr
           {point !== undefined && pointText(spec, point, language.number)}
         </span>
       </figcaption>
-      <div
-        ref={element}
-        class="chart-canvas"
-        style={{ height: `${height}px` }}
-        role="img"
-        aria-label={`${title}. ${summary}`}
-      />
+      {!cannotDraw && (
+        <div
+          ref={element}
+          class="chart-canvas"
+          style={{ height: `${height}px` }}
+          role="img"
+          aria-label={`${title}. ${summary}`}
+        />
+      )}
       {children && <p class="chart-note">{children}</p>}
-      <ChartTable title={title} xName={xName} spec={spec} />
+      <ChartTable key={String(cannotDraw)} title={title} xName={xName} spec={spec} isOpenFirst={cannotDraw} />
     </figure>
   )
 }

@@ -8,10 +8,17 @@ const isKnownAt =
   ({ values }: Series) =>
     values[index] !== null && values[index] !== undefined
 
+interface ChartTableProps {
+  title: string
+  xName: string
+  spec: ChartSpec
+  isOpenFirst: boolean
+}
+
 /** The figures of a chart, made when someone opens them. */
-export function ChartTable({ title, xName, spec }: { title: string; xName: string; spec: ChartSpec }) {
+export function ChartTable({ title, xName, spec, isOpenFirst }: ChartTableProps) {
   const { words, number } = useLanguage()
-  const [isOpen, setOpen] = useState(false)
+  const [isOpen, setOpen] = useState(isOpenFirst)
   const columns = spec.series.map(({ label, values }) => ({
     head: label,
     isNumber: true,
@@ -21,7 +28,7 @@ export function ChartTable({ title, xName, spec }: { title: string; xName: strin
     },
   }))
   return (
-    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details open={isOpenFirst} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{words.chart.table}</summary>
       {isOpen && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be in reach of the keyboard
