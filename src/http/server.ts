@@ -56,6 +56,8 @@ export function createHttpServer(settings: HttpSettings, metrics: Metrics, origi
     keepAliveTimeout: settings.keepAliveSeconds * 1000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    // The router would take the server as a whole for the page at `/`.
+    rewriteUrl: ({ url = '' }: { url?: string }) => (url === '*' ? '/*' : url),
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,

@@ -2,6 +2,7 @@ import { PalmaresNetworkError } from '@palmares/client'
 import type { ComponentType } from 'preact'
 import lazy from 'preact-iso/lazy'
 import { Failure } from './parts/States.js'
+import { Title } from './parts/Title.js'
 import { keep, recall } from './storage.js'
 
 const RELOADED_AS = 'palmares.reloaded'
@@ -37,5 +38,10 @@ function reloadOnce(error: unknown): Module | Promise<Module> {
 /** A browser may remember that a file did not come, so trying again is loading the whole page again. */
 function NotLoaded({ cause }: { cause: unknown }) {
   const error = new PalmaresNetworkError('The code of this page did not come.', { cause })
-  return <Failure error={error} onRetry={() => location.reload()} />
+  return (
+    <>
+      <Title text="Palmarès" />
+      <Failure error={error} onRetry={() => location.reload()} />
+    </>
+  )
 }
