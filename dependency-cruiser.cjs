@@ -1,5 +1,5 @@
 /** The arrows of the house: main → cli → app → noun/routes → noun/queries → store. docs/ARCHITECTURE.md draws them. */
-const nouns = 'challenges|rubriques|auteurs|classement|environnements_virtuels|exploitation|auth'
+const nouns = 'challenges|rubriques|auteurs|classement|environnements_virtuels|exploitation|ctftime|auth'
 
 /** A library that one file names, and no other but for its types. */
 const oneFile = (name, file, library) => ({
@@ -57,6 +57,7 @@ module.exports = {
       from: { path: '^src/http/' },
       to: { path: '(/queries[.]ts$|/routes[.]ts$|^src/(cli|portal)/)' },
     },
+    oneFile('csv-writer', '^src/portal/export/formats[.]ts$', 'node_modules/csv-stringify/'),
     oneFile('sqlite-driver', '^src/store/sqlite/driver[.]ts$', 'node_modules/@photostructure/'),
     oneFile('postgres-driver', '^src/store/postgres/driver[.]ts$', 'node_modules/pg(-copy-streams)?/'),
     oneFile('redis-client', '^src/limits/redis[.]ts$', 'node_modules/ioredis/'),

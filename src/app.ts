@@ -7,12 +7,12 @@ import type { LoginLimits } from './auth/throttle.js'
 import { challengesRoutes } from './challenges/routes.js'
 import { classementRoutes } from './classement/routes.js'
 import type { Access, ReadContext, Trafic } from './contract.js'
+import { ctftimeRoutes } from './ctftime/routes.js'
 import { environnementsVirtuelsRoutes } from './environnements_virtuels/routes.js'
 import { exploitationRoutes } from './exploitation/routes.js'
 import { Admission, type AdmissionLimits, requireSession } from './http/admission.js'
 import { ResponseCache } from './http/cache.js'
 import { healthRoutes } from './http/health.js'
-import { toJsonBuffer } from './http/json.js'
 import { refuseOtherMethods, refuseUnknownPath } from './http/methods.js'
 import type { Metrics } from './http/metrics.js'
 import { describe, type Operation } from './http/openapi.js'
@@ -21,8 +21,11 @@ import { pageRoutes } from './http/page.js'
 import { etagOf, type ServeDeps, sendReady, serveActions, serveReads } from './http/serve.js'
 import { createHttpServer, type HttpSettings } from './http/server.js'
 import { TurnVersions } from './http/turn.js'
+import { serveWholes, WHOLE_LIMITS, type WholeLimits } from './http/whole.js'
+import { toJsonBuffer } from './json.js'
 import type { Limits } from './limits/limits.js'
 import type { Bounds } from './parameters.js'
+import { exportRoutes } from './portal/export/routes.js'
 import { portalRoutes } from './portal/live/routes.js'
 import { rubriquesRoutes } from './rubriques/routes.js'
 import type { Store } from './store/store.js'
@@ -34,6 +37,8 @@ export interface AppSettings extends AdmissionLimits, LoginLimits, Omit<HttpSett
   portalUrl: string
   corsOrigins: readonly string[]
   allowGetLogin: boolean
+  /** Whether the feed for CTFtime asks for no credential. */
+  openCtftime: boolean
   /** Bytes of ready answers held in memory. */
   cacheBytes: number
   version: string
@@ -49,10 +54,11 @@ export interface AppDeps {
   /** Closed with the server. */
   limits: Limits
   log: FastifyBaseLogger
+  wholeLimits?: WholeLimits
 }
 
 /** The whole server: its scopes, and in each what it serves. */
-export function buildApp({ store, settings, metrics, observe, limits, log }: AppDeps): FastifyInstance {
+export function buildApp({ store, settings, metrics, observe, limits, log, wholeLimits }: AppDeps): FastifyInstance {
   metrics.watch(store)
   const origins = new Origins(settings.publicUrl, settings.corsOrigins)
   const app = createHttpServer({ ...settings, log }, metrics, origins)
@@ -62,6 +68,7 @@ export function buildApp({ store, settings, metrics, observe, limits, log }: App
   const cache = new ResponseCache(store, settings.cacheBytes)
   const { bounds } = settings
   const deps: ServeDeps = { store, cache, origins, admission, metrics, challengeUrl, bounds }
+  const wholeDeps = { ...deps, limits: wholeLimits ?? WHOLE_LIMITS }
   const auth = { store, login: new Login(store, settings, limits), allowGetLogin: settings.allowGetLogin }
   const operations: Operation[] = []
   const record = (access: Access) => (endpoint: Operation['endpoint'], isHeld: boolean) =>
@@ -78,6 +85,7 @@ export function buildApp({ store, settings, metrics, observe, limits, log }: App
   app.register(async (open) => {
     open.addHook('onRequest', admission.optional)
     loginRoutes(serveActions(open, deps, record('open')), auth)
+    if (settings.openCtftime) ctftimeRoutes(serveWholes(open, wholeDeps, record('open')))
     open.get('/openapi.json', (request, reply) => sendReady(request, reply, document(), admission))
   })
 
@@ -93,6 +101,9 @@ export function buildApp({ store, settings, metrics, observe, limits, log }: App
     classementRoutes(serve)
     environnementsVirtuelsRoutes(serve)
     portalRoutes(serveActions(guarded, deps, record('credential')), { store, bounds })
+    const serveWhole = serveWholes(guarded, wholeDeps, record('credential'))
+    exportRoutes(serveWhole)
+    if (!settings.openCtftime) ctftimeRoutes(serveWhole)
 
     compteRoutes(serveActions(guarded, deps, record('credential')), auth)
 

@@ -15,7 +15,7 @@ export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json'
 /** Turns a setting into an option of the command line that the environment may also give; the flag wins. */
 export function toOption(setting: Setting): Option {
   const option = new Option(setting.flags)
-  const variable = `PALMARES_${option.name().replaceAll('-', '_').toUpperCase()}`
+  const variable = setting.variable ?? `PALMARES_${option.name().replaceAll('-', '_').toUpperCase()}`
   const isFlag = !option.required && !option.optional
   const fromEnvironment = process.env[variable]
   option.description = `${setting.description} (env: ${variable})`
@@ -63,6 +63,7 @@ export interface ServeOptions {
   addressRateLimit: number
   loginRateLimit: number
   loginAddressRateLimit: number
+  openCtftime?: boolean
   refuseGetLogin?: boolean
   maxHeadBytes: number
   maxBodyBytes: number
@@ -93,6 +94,7 @@ export function toAppSettings(options: ServeOptions): Readonly<AppSettings> {
     requestsPerAddress: options.addressRateLimit,
     failuresPerLogin: options.loginRateLimit,
     failuresPerAddress: options.loginAddressRateLimit,
+    openCtftime: options.openCtftime === true,
     allowGetLogin: options.refuseGetLogin !== true,
     maxHeadBytes: options.maxHeadBytes,
     maxBodyBytes: options.maxBodyBytes,

@@ -33,6 +33,8 @@ export interface Endpoint<
   query: Query
   /** The body of a success; absent where there is none. */
   response?: Body
+  /** The bodies of a success that are no JSON, by Content-Type. */
+  otherResponses?: { [contentType: string]: TSchema }
   /** The status of a success. */
   status: 200 | 201 | 204
   /** The bodies that it takes, by Content-Type. */
@@ -51,6 +53,8 @@ export interface Endpoint<
    * It is then read beside the event loop, in the time that the store gives to such reads; past it: `search_too_broad`.
    */
   isLong?(parameters: QueryValues<Query>): boolean
+  /** For an answer that goes out whole, however large: how many a process makes at once; more are `overloaded`. */
+  maxAtOnce?: number
   /** Whether a HEAD is answered as the GET. */
   head: boolean
   /** What the credential must be allowed. */
@@ -127,6 +131,20 @@ export function isAny(...filters: unknown[]): boolean {
 export type ServeRead = <P extends Parameters, Q extends Parameters, B extends TSchema>(
   endpoint: Endpoint<P, Q, B>,
   handler: (context: ReadContext, parameters: PathValues<P> & QueryValues<Q>) => Promise<Answer<B>>,
+) => void
+
+/** An answer that goes out whole: what it is, and its text, in pieces that are made as they are wanted. */
+export interface WholeAnswer {
+  contentType: string
+  /** What a browser saves it as; without a name it shows it. */
+  fileName?: string
+  pieces(db: Db): AsyncIterable<string>
+}
+
+/** Registers one read whose answer has no pages. All of it shows one version of the data. */
+export type ServeWhole = <P extends Parameters, Q extends Parameters, B extends TSchema>(
+  endpoint: Endpoint<P, Q, B>,
+  plan: (parameters: QueryValues<Q>) => WholeAnswer,
 ) => void
 
 /** What an operation that changes something, or that is about the caller, receives. */

@@ -96,6 +96,21 @@ export function text(description: string, maxCodePoints: number): Parameter<stri
   }
 }
 
+/** One of a few words. */
+export function oneOf<const W extends string>(words: readonly W[], description: string): Parameter<W> {
+  const list = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+  return {
+    schema: Type.Enum([...words], { title: list }),
+    description,
+    emptyIsAbsent: false,
+    parse(value) {
+      const word = words.find((each) => each === value)
+      if (word === undefined) throw new ParameterError(`takes ${list}`)
+      return word
+    },
+  }
+}
+
 /** A number that must be equal. */
 export function integer(description: string): Parameter<number> {
   const schema = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })

@@ -8,6 +8,8 @@ export interface Setting {
   /** As commander has them: `--port <number>`, or `--quiet` for one that takes no value. */
   flags: string
   description: string
+  /** Its variable of the environment, where several commands have an option of this name that takes other things. */
+  variable?: string
   parse?: (text: string, before?: unknown) => unknown
   default?: unknown
 }
@@ -80,6 +82,10 @@ export const serveSettings = {
     description: 'failed logins a minute for an address',
     default: 60,
     parse: integer(1, 1_000_000),
+  },
+  openCtftime: {
+    flags: '--open-ctftime',
+    description: 'answer /ctftime without a credential, so that CTFtime can poll it',
   },
   refuseGetLogin: { flags: '--refuse-get-login', description: 'refuse logins whose password is in a query' },
   maxHeadBytes: {

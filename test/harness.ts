@@ -14,10 +14,11 @@ import { type ServeOptions, toAppSettings } from '../src/config.js'
 import type { Scope } from '../src/contract.js'
 import { Metrics } from '../src/http/metrics.js'
 import { trafficAlone } from '../src/http/traffic.js'
+import type { WholeLimits } from '../src/http/whole.js'
 import { nowSeconds } from '../src/instant.js'
 import type { Limits } from '../src/limits/limits.js'
 import { LocalLimits } from '../src/limits/local.js'
-import { exportLines } from '../src/portal/export.js'
+import { exportText } from '../src/portal/export/export.js'
 import { type ImportReport, importDump } from '../src/portal/import.js'
 import { serveSettings } from '../src/settings.js'
 import { EVERYTHING } from '../src/store/journal.js'
@@ -109,7 +110,8 @@ export function importInto(
 export async function exportFrom(store: Store, options: { withAccounts?: boolean } = {}): Promise<DumpLine[]> {
   return store.read(async (db) => {
     let text = ''
-    for await (const chunk of exportLines(db, { withAccounts: options.withAccounts === true })) text += chunk
+    for await (const piece of exportText(db, { format: 'ndjson', withAccounts: options.withAccounts === true }))
+      text += piece
     return text
       .split('\n')
       .filter(Boolean)
@@ -230,6 +232,7 @@ export interface AppOptions {
   settings?: Partial<ServeOptions>
   logLevel?: string
   limits?: Limits
+  wholeLimits?: WholeLimits
 }
 
 /** Serves an open store on a free port, without limits unless `settings` turns them on. */
@@ -245,6 +248,7 @@ export async function serveStore(
     metrics,
     observe: () => trafficAlone(metrics),
     limits: options.limits ?? new LocalLimits(),
+    ...(options.wholeLimits && { wholeLimits: options.wholeLimits }),
     log: pino({ level: options.logLevel ?? 'info', base: null }, { write: (line: string) => log.push(line) }),
   })
   return { app, url: await app.listen({ host: '127.0.0.1', port: 0 }), log, metrics }

@@ -53,17 +53,31 @@ export async function findRanked(db: Db, ranking: Ranking, debut: number, limite
  * that comes from before is that of the leaf's key: so the rows and the place are asked for together.
  */
 async function readRanked(db: Db, ranking: Ranking, leaf: Key, from: number, to: number): Promise<RankedRow[]> {
-  let score = 0 - leaf.cle
-  const [placeOfLeaf, entries] = await Promise.all([placeOf(db, score, ranking), ranking.read(db, leaf, to - from)])
-  let place = placeOfLeaf
-  const rows: RankedRow[] = []
-  for (const { id_auteur, nom, score: own } of entries) {
-    if (rows.length === to - from) break
-    if (own !== score) place = from + rows.length + 1
-    score = own
-    rows.push({ id_auteur, nom, score, place })
+  const score = 0 - leaf.cle
+  const [place, entries] = await Promise.all([placeOf(db, score, ranking), ranking.read(db, leaf, to - from)])
+  const next = placesFrom(from, { score, place })
+  return entries.slice(0, to - from).map(({ id_auteur, nom, score }) => ({ id_auteur, nom, score, place: next(score) }))
+}
+
+/** The whole ranking in its order, for who reads all of it. */
+export const CLASSEMENT_WALK = {
+  columns: 'cle_classement, id_auteur, nom, score, nb_validations',
+  from: 'auteurs',
+  key: ['cle_classement', 'id_auteur'],
+  after: [-Number.MAX_SAFE_INTEGER, 0],
+} as const
+
+/**
+ * Tells the place of each entry of a ranking that is read in its order from a zero-based row on. Where that row may tie with
+ * those before it, `known` is a score with its place.
+ */
+export function placesFrom(row: number, known?: { score: number; place: number }): (score: number) => number {
+  let last = known
+  return (score) => {
+    row++
+    if (score !== last?.score) last = { score, place: row }
+    return last.place
   }
-  return rows
 }
 
 /** An index is walked through all that ties with an end, which may be most of it: so no more is read than a leaf may hold. */

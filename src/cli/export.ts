@@ -1,23 +1,46 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Command } from 'commander'
-import { exportLines } from '../portal/export.js'
-import { database } from '../settings.js'
+import { Argument, type Command } from 'commander'
+import { oneOf } from '../forms.js'
+import { exportText, formatFault } from '../portal/export/export.js'
+import { FORMATS, type Format } from '../portal/export/formats.js'
+import { RESSOURCES, type Ressource } from '../portal/export/tables.js'
+import { database, type Setting } from '../settings.js'
 import { command, withStore } from './command.js'
 
+interface ExportOptions {
+  database: string
+  format: Format
+  withAccounts?: boolean
+}
+
+const format: Setting = {
+  flags: '--format <format>',
+  description: 'ndjson, json or, for a resource, csv',
+  variable: 'PALMARES_EXPORT_FORMAT',
+  default: 'ndjson',
+  parse: oneOf([...FORMATS]),
+}
+
+const withAccountsToo: Setting = {
+  flags: '--with-accounts',
+  description: 'export accounts and key hashes too, in a dump; keep it secret',
+}
+
 export function exportCommand(): Command {
-  const withAccounts = {
-    flags: '--with-accounts',
-    description: 'export accounts and key hashes too; keep such a dump secret',
-  }
-  return command('export', 'Write the portal to standard output as a dump.', [database, withAccounts]).action(
-    async (options: { database: string; withAccounts?: boolean }) => {
+  const settings = [database, format, withAccountsToo]
+  return command('export', 'Write the portal to standard output as a dump, or a resource as a table.', settings)
+    .addArgument(new Argument('[ressource]', 'all rows of this resource instead').choices(RESSOURCES))
+    .action(async (ressource: Ressource | undefined, options: ExportOptions, self: Command) => {
+      const fault = formatFault({ ...options, ressource })
+      if (fault) self.error(`error: ${fault}`)
+      if (options.withAccounts && (ressource || options.format !== 'ndjson'))
+        self.error('error: --with-accounts goes with a whole dump in ndjson alone')
       await withStore(options.database, { create: false }, (store) =>
         store.read(async (db) => {
-          const lines = exportLines(db, { withAccounts: options.withAccounts === true })
-          await pipeline(Readable.from(lines), process.stdout, { end: false })
+          const text = Readable.from(exportText(db, { ...options, ressource }))
+          await pipeline(text, process.stdout, { end: false })
         }),
       )
-    },
-  )
+    })
 }

@@ -50,10 +50,15 @@ export class ResponseCache {
   private bytes = 0
   private catchingUp: Promise<void> | undefined
 
+  /** A larger body is not held, as it would push out many others. */
+  readonly maxEntryBytes: number
+
   constructor(
     private readonly store: Pick<Store, 'read' | 'versions'>,
     private readonly maxBytes: number,
-  ) {}
+  ) {
+    this.maxEntryBytes = maxBytes / 8
+  }
 
   /** Whether `get` can say what is right at a version. */
   isAt(version: number): boolean {
@@ -108,7 +113,7 @@ export class ResponseCache {
   /** Holds an answer, unless it was made from another version than the journal is read up to. */
   private set(key: string, held: Held): void {
     const size = sizeOf(key, held)
-    if (held.version !== this.version || size > this.maxBytes / 8) return
+    if (held.version !== this.version || size > this.maxEntryBytes) return
     if (this.bytes > this.maxBytes / 2 && !this.isAskedAgain(key)) return
     this.remove(key)
     this.entries.set(key, held)

@@ -76,6 +76,8 @@ const tags: Record<string, string> = {
   auteurs: "The portal's users.",
   validations: 'Solves and other changes, as they come.',
   classement: 'The ranking by score.',
+  export: 'The portal, or all of a resource, in one answer.',
+  ctftime: 'The results in the form that CTFtime reads.',
   environnements_virtuels: "The virtual environments of the portal's events.",
 }
 
@@ -131,8 +133,13 @@ function describeSuccess(endpoint: Endpoint, isHeld: boolean): object {
     ...(names.length > 0
       ? { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) }
       : {}),
-    ...(endpoint.response ? { content: { 'application/json': { schema: endpoint.response } } } : {}),
+    ...(endpoint.response ? { content: describeContent(endpoint) } : {}),
   }
+}
+
+function describeContent({ response, otherResponses }: Endpoint): object {
+  const bodies = Object.entries({ 'application/json': response, ...otherResponses })
+  return Object.fromEntries(bodies.map(([type, schema]) => [type, { schema }]))
 }
 
 /** What every operation can answer besides its own errors. */

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { invalidBody, Problem } from '../errors.js'
+import { toJsonBuffer } from '../json.js'
 import { StoreError } from '../store/store.js'
-import { toJsonBuffer } from './json.js'
 
 const CUT_SHORT = 'is not well-formed, or not as long as Content-Length says'
 

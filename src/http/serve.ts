@@ -3,12 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { Answer, Endpoint, ReadContext, ServeAction, ServeRead } from '../contract.js'
 import { Problem } from '../errors.js'
+import { toJsonBuffer } from '../json.js'
 import type { Bounds, Parameters } from '../parameters.js'
 import { type Db, type Store, StoreError, type Versions } from '../store/store.js'
 import type { Admission } from './admission.js'
 import { BulkBodies } from './bulk.js'
 import type { Ready, ResponseCache } from './cache.js'
-import { toJsonBuffer } from './json.js'
 import { linkHeader } from './links.js'
 import type { Metrics } from './metrics.js'
 import { addressOf, type Origins } from './origin.js'
@@ -27,7 +27,7 @@ export interface ServeDeps {
 }
 
 /** Notes what is served, for the API's own description; whether its answers are held. */
-type Record = (endpoint: Endpoint, isHeld: boolean) => void
+export type Record = (endpoint: Endpoint, isHeld: boolean) => void
 
 /**
  * Registers reads: an answer that is held for this version of the data is sent as it is; otherwise it is read in one
@@ -79,7 +79,7 @@ export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDep
       exposeHeadRoute: endpoint.head,
       onRequest: async (request, reply) => {
         if (endpoint.refusesForeign) origins.refuseForeign(request)
-        if (endpoint.scope && !request.principal?.portee.includes(endpoint.scope)) throw new Problem('scope_required')
+        requireScope(endpoint, request)
         if (isBulk) bulk.admit(request, reply)
       },
       ...(isBulk ? { bodyLimit: bounds.bulkBytes } : {}),
@@ -105,12 +105,13 @@ export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDep
   }
 }
 
-/** Sends a body that never changes while the process runs. */
+/** Sends a body that is ready, or 304 where the client has it. */
 export function sendReady(
   request: FastifyRequest,
   reply: FastifyReply,
   ready: Ready,
   admission: Admission,
+  contentType = JSON_TYPE,
 ): FastifyReply {
   reply.header('etag', ready.etag).header('cache-control', 'private, no-cache')
   if (ready.link !== undefined) reply.header('link', ready.link)
@@ -120,7 +121,7 @@ export function sendReady(
     admission.refund(request, reply)
     return reply.code(304).send()
   }
-  return reply.header('content-type', JSON_TYPE).send(ready.body)
+  return reply.header('content-type', contentType).send(ready.body)
 }
 
 /** A strong tag: the same bytes always have the same, other bytes another. */
@@ -149,7 +150,12 @@ function debutName(endpoint: Endpoint): string {
   return Object.keys(endpoint.query).find((name) => name.startsWith('debut_')) as string
 }
 
-function readQuery(endpoint: Endpoint, request: FastifyRequest, bounds: Bounds): ParsedQuery {
+/** Throws `scope_required` where the credential does not have what the operation takes. */
+export function requireScope({ scope }: Endpoint, { principal }: FastifyRequest): void {
+  if (scope && !principal?.portee.includes(scope)) throw new Problem('scope_required')
+}
+
+export function readQuery(endpoint: Endpoint, request: FastifyRequest, bounds: Bounds): ParsedQuery {
   const url = request.raw.url as string
   const mark = url.indexOf('?')
   const query = decodeQuery(mark < 0 ? '' : url.slice(mark + 1))

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify'
 import { type ErrorCode, Problem } from '../errors.js'
-import { toJsonBuffer } from './json.js'
+import { toJsonBuffer } from '../json.js'
 import type { Metrics } from './metrics.js'
 import { malformed, PROBLEM_TYPE } from './problems.js'
 

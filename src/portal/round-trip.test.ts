@@ -6,7 +6,7 @@ import { type DumpLine, engines, type MadeStore, makeStore } from '../../test/ha
 import type { Store } from '../store/store.js'
 import { lowerAscii } from '../text.js'
 import { checkPortal } from './check.js'
-import { exportLines } from './export.js'
+import { exportText } from './export/export.js'
 import { ImportError, importDump } from './import.js'
 import { ingest } from './live/ingest.js'
 import { LIVE_TYPES } from './live/rules.js'
@@ -76,7 +76,7 @@ describe.each(engines)('a portal on %s', (engine) => {
     const before = [...logins.entries()].map(([i, login]) => compteLine(login, 1, [cle(9 - i), cle(20 + i)]))
     await importText(store, [{ type: 'auteur', id_auteur: 1, nom: 'a' }], { replace: false, withAccounts: true })
     for (const line of before) await importText(store, [line], { replace: false, withAccounts: true })
-    const lines = parse(await exportText(store, true)).filter(({ type }) => type === 'compte')
+    const lines = parse(await textOf(store, true)).filter(({ type }) => type === 'compte')
     expect(lines.map(({ login }) => login)).toEqual([...logins].sort())
     for (const line of lines) expect(before).toContainEqual(line)
     await expectSameAfterMoving(store)
@@ -84,18 +84,18 @@ describe.each(engines)('a portal on %s', (engine) => {
 
   test('a dump without accounts holds no account, no login and no hash', async () => {
     await importText(store, foundation, { replace: false, withAccounts: true })
-    const text = await exportText(store, false)
+    const text = await textOf(store, false)
     expect(text).not.toMatch(/compte|argon2|empreinte|alice/)
-    expect(await exportText(store, true)).toMatch(/"type":"compte","login":"alice"/)
+    expect(await textOf(store, true)).toMatch(/"type":"compte","login":"alice"/)
   })
 
   test('an export is read back in any order of its lines', async () => {
     await importText(store, foundation, { replace: false, withAccounts: true })
-    const text = await exportText(store, true)
+    const text = await textOf(store, true)
     for (const lines of [parse(text).reverse(), parse(text).sort((a, b) => (digits(a) < digits(b) ? -1 : 1))]) {
       const other = await emptied(otherMade.store)
       await importText(other, lines, { replace: false, withAccounts: true })
-      expect(await exportText(other, true)).toBe(text)
+      expect(await textOf(other, true)).toBe(text)
     }
   })
 
@@ -110,8 +110,8 @@ describe.each(engines)('a portal on %s', (engine) => {
       { type: 'environnement_virtuel', id_environnement_virtuel: max, nom: texts[2], time_to_root: max },
     ]
     await importText(store, lines, { replace: false, withAccounts: false })
-    expect(parse(await exportText(store, false))).toEqual(expect.arrayContaining([...lines.slice(0, 5)]))
-    expect(parse(await exportText(store, false)).at(-1)).toEqual(lines.at(-1))
+    expect(parse(await textOf(store, false))).toEqual(expect.arrayContaining([...lines.slice(0, 5)]))
+    expect(parse(await textOf(store, false)).at(-1)).toEqual(lines.at(-1))
     await expectSameAfterMoving(store)
   })
 
@@ -147,7 +147,7 @@ describe.each(engines)('a portal on %s', (engine) => {
     const validations = auteurs.map(({ id_auteur }) => ({ type: 'validation', id_auteur, id_challenge: 1 }))
     const rest = [{ type: 'rubrique', id_rubrique: 1, nom: 'r' }, challengeLine({ id_challenge: 1, score: 1 })]
     await importText(store, [...auteurs, ...rest, ...validations], { replace: false, withAccounts: false })
-    const lines = parse(await exportText(store, false))
+    const lines = parse(await textOf(store, false))
     expect(lines.filter(({ type }) => type === 'auteur')).toEqual(auteurs)
     expect(lines.filter(({ type }) => type === 'validation')).toEqual(validations)
     await expectSameAfterMoving(store)
@@ -171,7 +171,7 @@ async function applyBoth(store: Store, before: Model, lines: DumpLine[], hidden:
   )
   expect(results.map(({ ligne, resultat }) => ({ ligne, resultat }))).toEqual(expected)
   expect(results.every(({ resultat, raison }) => (resultat === 'refusee') === (raison !== undefined))).toBe(true)
-  expect(parse(await exportText(store, true))).toEqual(exportModel(model, true))
+  expect(parse(await textOf(store, true))).toEqual(exportModel(model, true))
   const hasMoved = (await store.versions()).donnees !== versionBefore
   expect(hasMoved).toBe(expected.some(({ resultat }) => resultat === 'appliquee'))
   await expectDerived(store, model, hidden)
@@ -187,7 +187,7 @@ async function importBoth(store: Store, before: Model, step: Step, hidden = HIDD
   else await expect(run).rejects.toThrow(ImportError)
   const model = after ?? before
   const shown = exportModel(model, true)
-  expect(parse(await exportText(store, true))).toEqual(shown)
+  expect(parse(await textOf(store, true))).toEqual(shown)
   const hasMoved = (await store.versions()).donnees !== versionBefore
   expect(hasMoved).toBe(!isSame(before, model))
   await expectDerived(store, model, hidden)
@@ -228,10 +228,10 @@ async function expectDerived(store: Store, model: Model, hidden: string[]): Prom
 /** Export, import into an empty store, export: the same bytes, and a second import of them changes nothing. */
 async function expectSameAfterMoving(store: Store): Promise<void> {
   const other = await emptied(otherMade.store)
-  const text = await exportText(store, true)
+  const text = await textOf(store, true)
   const options = { replace: false, withAccounts: true }
   await importDump(other, Readable.from([Buffer.from(text)]), options)
-  expect(await exportText(other, true)).toBe(text)
+  expect(await textOf(other, true)).toBe(text)
   const before = await other.versions()
   await importDump(other, Readable.from([Buffer.from(text)]), { ...options, replace: true })
   expect(await other.versions()).toEqual(before)
@@ -239,7 +239,7 @@ async function expectSameAfterMoving(store: Store): Promise<void> {
 
 async function emptied(some: Store): Promise<Store> {
   await importText(some, [], { replace: true, withAccounts: true })
-  expect(await exportText(some, true)).toBe('')
+  expect(await textOf(some, true)).toBe('')
   return some
 }
 
@@ -248,10 +248,10 @@ function importText(store: Store, lines: DumpLine[], options: Omit<Step, 'lines'
   return importDump(store, Readable.from([Buffer.from(text)]), options)
 }
 
-function exportText(store: Store, withAccounts: boolean): Promise<string> {
+function textOf(store: Store, withAccounts: boolean): Promise<string> {
   return store.read(async (db) => {
     let text = ''
-    for await (const chunk of exportLines(db, { withAccounts })) text += chunk
+    for await (const piece of exportText(db, { format: 'ndjson', withAccounts })) text += piece
     return text
   })
 }

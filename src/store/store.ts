@@ -120,6 +120,11 @@ export interface Store {
   /** Runs reads in one snapshot: they see one version of the data, which `version` names. */
   read<T>(work: (db: Db, version: Versions) => Promise<T>, options?: ReadOptions): Promise<T>
   /**
+   * The same for a work that lasts, as it waits for a client: on a connection of its own, beside the event loop, so that
+   * nobody waits for it. It keeps what it sees of the data from being tidied away: whoever begins it bounds it.
+   */
+  stream<T>(work: (db: Db, version: Versions) => Promise<T>): Promise<T>
+  /**
    * Runs one transaction and makes its change of versions with it, as `change` is when the work has ended. Waits at most 5 s for another writer, then throws
    * `StoreError` `busy`. The work must not wait for anything but the store.
    */
@@ -151,6 +156,8 @@ export interface Store {
 export interface StoreState {
   /** Snapshots that were read, by who answered. */
   reads: { primary: number; replica: number }
+  /** Snapshots that last, under way. */
+  streams: number
   /** Whether changes of others are heard as they come; otherwise each request asks. */
   isHearing: boolean
   replicas: { usable: number; known: number }

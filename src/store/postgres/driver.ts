@@ -79,7 +79,7 @@ export function makePool(address: Address, options: ConnectOptions, max: number)
 const IDLE_MILLISECONDS = 60_000
 
 /** What is over in less than a millisecond gains nothing from a compiler or from more processes, and waits for both. */
-const SHORT_QUESTIONS = 'set jit = off; set max_parallel_workers_per_gather = 0'
+export const SHORT_QUESTIONS = 'set jit = off; set max_parallel_workers_per_gather = 0'
 
 function configOf(address: Address, options: ConnectOptions): ClientConfig {
   const {

@@ -3,7 +3,7 @@ import { NodesByVersion } from '../nodes.js'
 import { type Change, type Db, type Domain, type Search, StoreError, type Versions } from '../store.js'
 import type { Address } from './address.js'
 import { Connection } from './connection.js'
-import { makePool, type PoolClient, toConnectError } from './driver.js'
+import { connect, makePool, type PoolClient, SHORT_QUESTIONS, toConnectError } from './driver.js'
 
 export interface ServerOptions {
   /** Connections at once. */
@@ -18,6 +18,8 @@ const STATEMENT_MILLISECONDS = 2_000
 export const LOCK_MILLISECONDS = 5_000
 /** A writer that says nothing amidst its transaction is gone, and its locks with it. */
 export const SILENT_WRITER_MILLISECONDS = 10_000
+/** A read that says nothing for so long has lost its client and its end; a client that takes nothing is cut before. */
+const SILENT_READER_MILLISECONDS = 120_000
 /** Works that wait for a free connection; more are refused at once. */
 const MAX_WAITING = 1_000
 
@@ -89,6 +91,22 @@ export class Server {
         db.query({ text: 'rollback' }).catch(() => undefined)
       }
     })
+  }
+
+  /** The same on a connection of its own, for a work that lasts: each of its statements ends in time, the whole when it does. */
+  async stream<T>(work: (db: Db, found: Snapshot) => Promise<T>): Promise<T> {
+    const { timeoutMilliseconds: answer } = this.options
+    const times = { idleTransaction: SILENT_READER_MILLISECONDS, ...(answer && { connect: answer, answer }) }
+    const client = await connect(this.address, times)
+    const db = new Connection(client, this.address, this.search)
+    try {
+      await db.query({ text: SHORT_QUESTIONS })
+      await db.query(BEGIN_READ)
+      const [found] = (await db.query({ text: SELECT_VERSIONS })).rows as Snapshot[]
+      return await work(db, found as Snapshot)
+    } finally {
+      await client.end().catch(() => undefined)
+    }
   }
 
   /** Runs one transaction of short changes, after whoever writes in the same domain now; gives the versions that it made. */

@@ -11,6 +11,7 @@ import {
   type StoreState,
   type Versions,
 } from '../store.js'
+import { Streams } from '../streams.js'
 import { Checks } from './checks.js'
 import { Connection } from './connection.js'
 import { withClient } from './driver.js'
@@ -41,6 +42,7 @@ export class PostgresStore implements Store {
   private readonly checks = new Checks(() => this.primary.versions())
   private readonly reads = { primary: 0, replica: 0 }
   private readonly longReads: LongReads<object> | undefined
+  private readonly streams = new Streams()
   private turn = 0
 
   constructor(
@@ -62,6 +64,14 @@ export class PostgresStore implements Store {
   async read<T>(work: (db: Db, version: Versions) => Promise<T>, options: ReadOptions = {}): Promise<T> {
     const read = () => this.readFrom(options.source ?? 'primary', work)
     return options.isLong && this.longReads ? this.longReads.run(read) : read()
+  }
+
+  /** From the primary: a replica would end a snapshot that keeps it from following. */
+  stream<T>(work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
+    return this.streams.run(() => {
+      this.reads.primary++
+      return this.primary.stream((db, version) => this.shown(db, version, work))
+    })
   }
 
   async write<T>(change: Change, work: (db: Db) => Promise<T>, domain: Domain = 'comptes'): Promise<T> {
@@ -87,6 +97,7 @@ export class PostgresStore implements Store {
     const known = this.beside?.replicas ?? []
     return {
       reads: { ...this.reads },
+      streams: this.streams.count,
       isHearing: this.beside?.watcher.heard !== undefined,
       replicas: { usable: known.filter((replica) => replica.isUsable).length, known: known.length },
       isBusyBeside: false,
@@ -145,6 +156,7 @@ export class PostgresStore implements Store {
 
   async close(): Promise<void> {
     const { watcher, replicas = [] } = this.beside ?? {}
+    await this.streams.close()
     await Promise.all([this.primary, ...replicas, watcher].map((each) => each?.close()))
   }
 

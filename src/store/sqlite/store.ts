@@ -13,11 +13,12 @@ import {
   type StoreState,
   type Versions,
 } from '../store.js'
+import { Streams } from '../streams.js'
 import { bulk } from './bulk.js'
 import type { ThreadKind } from './calls.js'
 import { Connection, openReader, openWriter } from './connection.js'
 import type { SqliteDb } from './db.js'
-import { LastingThread, type Thread } from './thread.js'
+import { LastingThread, Thread } from './thread.js'
 import { transaction, WRITER_PATIENCE_MILLISECONDS } from './transaction.js'
 
 /** Snapshots open at once. One is enough while no read waits for anything but the store. */
@@ -42,7 +43,8 @@ export class SqliteStore implements Store {
   /** Never inside a transaction: its `data_version` moves whenever any other connection commits. */
   private readonly watcher: Connection
   private readonly nodes = new NodesByVersion()
-  private readonly threads: LastingThread[] = []
+  private readonly threads = new Set<LastingThread | Thread>()
+  private readonly streams = new Streams()
   private reads = 0
   private seen: { dataVersion: unknown; versions: Versions } | undefined
 
@@ -64,7 +66,7 @@ export class SqliteStore implements Store {
 
   private thread(kind: ThreadKind): LastingThread {
     const thread = new LastingThread(this.path, kind)
-    this.threads.push(thread)
+    this.threads.add(thread)
     return thread
   }
 
@@ -89,6 +91,20 @@ export class SqliteStore implements Store {
         return await work(reader, versions)
       } finally {
         reader.rollback()
+      }
+    })
+  }
+
+  stream<T>(work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
+    return this.streams.run(async () => {
+      this.reads++
+      const thread = new Thread(this.path, 'reader')
+      this.threads.add(thread)
+      try {
+        return await readInThread(thread, work)
+      } finally {
+        await thread.close().catch(() => undefined)
+        this.threads.delete(thread)
       }
     })
   }
@@ -121,9 +137,10 @@ export class SqliteStore implements Store {
   }
 
   state(): StoreState {
-    const isBusyBeside = this.threads.some((thread) => thread.isBusy)
+    const isBusyBeside = [...this.threads].some((thread) => thread.isBusy)
     return {
       reads: { primary: this.reads, replica: 0 },
+      streams: this.streams.count,
       isHearing: true,
       replicas: { usable: 0, known: 0 },
       isBusyBeside,
@@ -189,6 +206,7 @@ export class SqliteStore implements Store {
   async close(): Promise<void> {
     await this.writing.run(async () => this.writer.close())
     await this.longReads.close()
+    await this.streams.close()
     await this.readers.close()
     this.watcher.close()
   }
@@ -202,12 +220,16 @@ async function readBeside<T>(
 ): Promise<T> {
   thread.deadline = deadline
   try {
-    const [, versions] = await Promise.all([thread.change('begin'), thread.row(SELECT_VERSIONS)])
-    return await work(thread, versions as unknown as Versions)
+    return await readInThread(thread, work)
   } finally {
     // Nobody waits for it: the thread does what it is asked in order.
     thread.rollback().catch(() => undefined)
   }
+}
+
+async function readInThread<T>(thread: Thread, work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
+  const [, versions] = await Promise.all([thread.change('begin'), thread.row(SELECT_VERSIONS)])
+  return work(thread, versions as unknown as Versions)
 }
 
 interface BrokenReference {

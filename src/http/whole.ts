@@ -1,0 +1,205 @@
+import { pipeline } from 'node:stream/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { createGzip, gzip } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Endpoint, ServeWhole, WholeAnswer } from '../contract.js'
+import { Problem } from '../errors.js'
+import { StoreError } from '../store/store.js'
+import type { Made } from './cache.js'
+import { etagOf, type Record, readQuery, requireScope, type ServeDeps, sendReady, toRoute } from './serve.js'
+
+export interface WholeLimits {
+  /** A client that takes nothing for so long is cut. */
+  stallMilliseconds: number
+  /** A client that takes too little is cut then, as the store keeps what the answer shows. */
+  maxMilliseconds: number
+}
+
+export const WHOLE_LIMITS: WholeLimits = { stallMilliseconds: 30_000, maxMilliseconds: 600_000 }
+
+/** Retry-After where as many answers as an endpoint makes at once are under way. */
+const RETRY_SECONDS = 10
+
+/** One whole answer to one client. */
+interface Asked {
+  request: FastifyRequest
+  reply: FastifyReply
+  whole: WholeAnswer
+  isGzip: boolean
+}
+
+/**
+ * Registers reads whose answer has no pages. One that fits in an eighth of the cache is made once for all who ask, tagged and
+ * held as any read is. A larger one goes out as it is read, to each client from a snapshot of its own.
+ */
+export function serveWholes(
+  app: FastifyInstance,
+  deps: ServeDeps & { limits: WholeLimits },
+  record: Record,
+): ServeWhole {
+  const { cache, metrics, bounds, admission } = deps
+  return (endpoint, plan) => {
+    record(endpoint, true)
+    const turns = new Turns(endpoint.maxAtOnce ?? 1)
+    app.route({
+      method: ['GET', 'HEAD'],
+      url: toRoute(endpoint.path),
+      onRequest: async (request) => requireScope(endpoint as Endpoint, request),
+      handler: async (request, reply) => {
+        const query = readQuery(endpoint, request, bounds)
+        const whole = plan(query.values as never)
+        const isGzip = takesGzip(request.headers['accept-encoding'])
+        const asked = { request, reply, whole, isGzip }
+        const key = `${isGzip ? 'gzip' : ''} ${endpoint.path}?${new URLSearchParams(query.kept)}`
+        const { donnees } = request.versions
+        if (!cache.isAt(donnees)) await cache.catchUp(donnees)
+        const held = cache.get(key, donnees)
+        metrics.cacheAnswered(held !== undefined)
+        if (held) return sendReady(request, reply.headers(headOf(asked)), held, admission, whole.contentType)
+        if (request.method === 'HEAD') return reply.headers(streamHeadOf(asked)).send()
+
+        for (;;) {
+          let led: Reading | undefined
+          const work = () => {
+            led = read(deps, asked, turns)
+            return madeOf(led, isGzip)
+          }
+          try {
+            const ready = await cache.make(key, donnees, work)
+            return sendReady(request, reply.headers(headOf(asked)), ready, admission, whole.contentType)
+          } catch (error) {
+            if (!(error instanceof TooLarge)) throw error
+            // It goes out to the client who asked first; whoever waited for it too asks anew.
+            if (led) await led.ended.catch((cause: unknown) => tellCut(asked, cause))
+            if (led || request.raw.socket.destroyed) return reply.hijack()
+          }
+        }
+      },
+    })
+  }
+}
+
+/** An answer that is being read: what is known once it is whole or too large, and when its snapshot has ended. */
+interface Reading {
+  begun: Promise<{ texts: string[]; isWhole: boolean; version: number }>
+  ended: Promise<void>
+}
+
+/** The answer does not fit in memory: it goes out as it is read. */
+class TooLarge extends Error {}
+
+function read({ store, cache, limits }: ServeDeps & { limits: WholeLimits }, asked: Asked, turns: Turns): Reading {
+  let begin: (start: Awaited<Reading['begun']>) => void
+  const start = new Promise<Awaited<Reading['begun']>>((resolve) => {
+    begin = resolve
+  })
+  const ended = turns.use(() =>
+    store.stream(async (db, { donnees }) => {
+      const pieces = asked.whole.pieces(db)[Symbol.asyncIterator]()
+      const { texts, isWhole } = await collect(pieces, cache.maxEntryBytes)
+      begin({ texts, isWhole, version: donnees })
+      if (!isWhole) await sendOn(asked, limits, bytesOf(texts, pieces))
+    }),
+  )
+  return { begun: Promise.race([start, ended.then(() => start)]), ended }
+}
+
+async function madeOf({ begun }: Reading, isGzip: boolean): Promise<Made> {
+  const { texts, isWhole, version } = await begun
+  if (!isWhole) throw new TooLarge()
+  const plain = Buffer.from(texts.join(''))
+  const body = isGzip ? await promisify(gzip)(plain) : plain
+  return { ready: { body, etag: etagOf(body) }, depends: undefined, version }
+}
+
+/** Reads up to so many bytes, or a piece more. */
+async function collect(
+  pieces: AsyncIterator<string>,
+  maxBytes: number,
+): Promise<{ texts: string[]; isWhole: boolean }> {
+  const texts: string[] = []
+  for (let bytes = 0; bytes <= maxBytes; ) {
+    const { done, value } = await pieces.next()
+    if (done) return { texts, isWhole: true }
+    texts.push(value)
+    bytes += Buffer.byteLength(value)
+    await nextTurn()
+  }
+  return { texts, isWhole: false }
+}
+
+/** What was read and what is still to be, as bytes; others have their turn of the event loop after each piece. */
+async function* bytesOf(texts: string[], rest: AsyncIterator<string>): AsyncGenerator<Buffer> {
+  try {
+    for (let text = texts.shift(); text !== undefined; text = texts.shift()) yield Buffer.from(text)
+    for (let next = await rest.next(); !next.done; next = await rest.next()) {
+      yield Buffer.from(next.value)
+      await nextTurn()
+    }
+  } finally {
+    await rest.return?.()
+  }
+}
+
+/** Sends as the client takes it. Whatever goes wrong cuts the connection, so that nobody takes half for the whole. */
+async function sendOn(asked: Asked, limits: WholeLimits, bytes: AsyncGenerator<Buffer>): Promise<void> {
+  const { request, reply, isGzip } = asked
+  reply.hijack()
+  reply.raw.writeHead(200, { ...(reply.getHeaders() as object), ...streamHeadOf(asked) })
+  reply.raw.setTimeout(limits.stallMilliseconds, () => {
+    request.log.warn({ request_id: request.id }, 'the client takes nothing of its answer, which is cut')
+    request.raw.socket.destroy()
+  })
+  const signal = AbortSignal.timeout(limits.maxMilliseconds)
+  if (isGzip) await pipeline(bytes, createGzip(), reply.raw, { signal })
+  else await pipeline(bytes, reply.raw, { signal })
+}
+
+/** A client that went away is no fault of ours. */
+function tellCut({ request }: Asked, cause: unknown): void {
+  if ((cause as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return
+  const err = cause instanceof StoreError ? cause.message : cause
+  request.log.error({ request_id: request.id, err }, 'an answer was cut before its end')
+}
+
+function headOf({ whole: { fileName }, isGzip }: Asked): { [name: string]: string } {
+  return {
+    vary: 'accept-encoding',
+    ...(isGzip ? { 'content-encoding': 'gzip' } : {}),
+    ...(fileName === undefined ? {} : { 'content-disposition': `attachment; filename="${fileName}"` }),
+  }
+}
+
+/** The head of an answer that is not held. */
+function streamHeadOf(asked: Asked): { [name: string]: string } {
+  return { ...headOf(asked), 'content-type': asked.whole.contentType, 'cache-control': 'private, no-cache' }
+}
+
+/** Whether an Accept-Encoding takes gzip, https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3. */
+export function takesGzip(header = ''): boolean {
+  const weights = new Map(
+    header.split(',').map((each) => {
+      const [coding = '', weight = 'q=1'] = each.split(';')
+      return [coding.trim().toLowerCase(), Number(/^\s*q=([01](?:\.\d{0,3})?)\s*$/i.exec(weight)?.[1] ?? 0)]
+    }),
+  )
+  return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0
+}
+
+/** Lets so many works run at once and refuses the next. */
+class Turns {
+  private underWay = 0
+
+  constructor(private readonly maxAtOnce: number) {}
+
+  async use<T>(work: () => Promise<T>): Promise<T> {
+    if (this.underWay >= this.maxAtOnce) throw new Problem('overloaded', { retryAfterSeconds: RETRY_SECONDS })
+    this.underWay++
+    try {
+      return await work()
+    } finally {
+      this.underWay--
+    }
+  }
+}
