@@ -169,6 +169,12 @@ export const ACCOUNT = { login: 'alice', password: 'correct horse battery', idAu
 /** Who runs the portal; a test that needs them adds the account. */
 export const OPERATOR = { login: 'root', password: 'the one who runs it', idAuteur: 1, operator: true }
 
+/** A key of OPERATOR that may export; adds the account. */
+export async function exportKey({ store }: Pick<TestServer, 'store'>): Promise<string> {
+  await addAccount(store, OPERATOR)
+  return addKey(store, OPERATOR.login, { portee: ['export'] })
+}
+
 export interface TestServer {
   app: FastifyInstance
   store: Store

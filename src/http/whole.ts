@@ -105,9 +105,10 @@ function read({ store, cache, limits }: ServeDeps & { limits: WholeLimits }, ask
   return { begun: Promise.race([start, ended.then(() => start)]), ended }
 }
 
-async function madeOf({ begun }: Reading, isGzip: boolean): Promise<Made> {
+async function madeOf({ begun, ended }: Reading, isGzip: boolean): Promise<Made> {
   const { texts, isWhole, version } = await begun
   if (!isWhole) throw new TooLarge()
+  await ended
   const plain = Buffer.from(texts.join(''))
   const body = isGzip ? await promisify(gzip)(plain) : plain
   return { ready: { body, etag: etagOf(body) }, depends: undefined, version }
@@ -163,9 +164,10 @@ function tellCut({ request }: Asked, cause: unknown): void {
   request.log.error({ request_id: request.id, err }, 'an answer was cut before its end')
 }
 
-function headOf({ whole: { fileName }, isGzip }: Asked): { [name: string]: string } {
+function headOf({ reply, whole: { fileName }, isGzip }: Asked): { [name: string]: string } {
+  const vary = reply.getHeader('vary')
   return {
-    vary: 'accept-encoding',
+    vary: vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`,
     ...(isGzip ? { 'content-encoding': 'gzip' } : {}),
     ...(fileName === undefined ? {} : { 'content-disposition': `attachment; filename="${fileName}"` }),
   }

@@ -18,13 +18,15 @@ import { bulk } from './bulk.js'
 import type { ThreadKind } from './calls.js'
 import { Connection, openReader, openWriter } from './connection.js'
 import type { SqliteDb } from './db.js'
-import { LastingThread, Thread } from './thread.js'
+import { LastingThread, type Thread } from './thread.js'
 import { transaction, WRITER_PATIENCE_MILLISECONDS } from './transaction.js'
 
 /** Snapshots open at once. One is enough while no read waits for anything but the store. */
 const MAX_READERS = 8
 /** Threads for long reads: one that takes its time does not keep a second from its turn. */
 const MAX_READING_THREADS = 2
+/** Threads for reads that last; whoever asks for them asks for fewer at once. */
+const MAX_STREAMING_THREADS = 8
 
 const SEARCH_TABLES = ['auteurs_recherche', 'challenges_recherche', 'environnements_virtuels_recherche']
 const SELECT_VERSIONS = 'select version_donnees as donnees, version_comptes as comptes from etat'
@@ -43,8 +45,9 @@ export class SqliteStore implements Store {
   /** Never inside a transaction: its `data_version` moves whenever any other connection commits. */
   private readonly watcher: Connection
   private readonly nodes = new NodesByVersion()
-  private readonly threads = new Set<LastingThread | Thread>()
+  private readonly threads: LastingThread[] = []
   private readonly streams = new Streams()
+  private readonly streaming: Pool<LastingThread>
   private reads = 0
   private seen: { dataVersion: unknown; versions: Versions } | undefined
 
@@ -60,13 +63,18 @@ export class SqliteStore implements Store {
       dispose: (thread) => thread.close(),
       maxAtOnce: MAX_READING_THREADS,
     })
+    this.streaming = new Pool(
+      () => this.thread('reader'),
+      (thread) => thread.close(),
+      MAX_STREAMING_THREADS,
+    )
     this.watcher = open()
     this.writer = isServing ? this.thread('writer') : lasting(openWriter(path))
   }
 
   private thread(kind: ThreadKind): LastingThread {
     const thread = new LastingThread(this.path, kind)
-    this.threads.add(thread)
+    this.threads.push(thread)
     return thread
   }
 
@@ -96,16 +104,9 @@ export class SqliteStore implements Store {
   }
 
   stream<T>(work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
-    return this.streams.run(async () => {
+    return this.streams.run(() => {
       this.reads++
-      const thread = new Thread(this.path, 'reader')
-      this.threads.add(thread)
-      try {
-        return await readInThread(thread, work)
-      } finally {
-        await thread.close().catch(() => undefined)
-        this.threads.delete(thread)
-      }
+      return this.streaming.use((thread) => readBeside(thread.current(), Number.POSITIVE_INFINITY, work))
     })
   }
 
@@ -137,7 +138,7 @@ export class SqliteStore implements Store {
   }
 
   state(): StoreState {
-    const isBusyBeside = [...this.threads].some((thread) => thread.isBusy)
+    const isBusyBeside = this.threads.some((thread) => thread.isBusy)
     return {
       reads: { primary: this.reads, replica: 0 },
       streams: this.streams.count,
@@ -207,6 +208,7 @@ export class SqliteStore implements Store {
     await this.writing.run(async () => this.writer.close())
     await this.longReads.close()
     await this.streams.close()
+    await this.streaming.close()
     await this.readers.close()
     this.watcher.close()
   }
@@ -220,16 +222,12 @@ async function readBeside<T>(
 ): Promise<T> {
   thread.deadline = deadline
   try {
-    return await readInThread(thread, work)
+    const [, versions] = await Promise.all([thread.change('begin'), thread.row(SELECT_VERSIONS)])
+    return await work(thread, versions as unknown as Versions)
   } finally {
     // Nobody waits for it: the thread does what it is asked in order.
     thread.rollback().catch(() => undefined)
   }
-}
-
-async function readInThread<T>(thread: Thread, work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
-  const [, versions] = await Promise.all([thread.change('begin'), thread.row(SELECT_VERSIONS)])
-  return work(thread, versions as unknown as Versions)
 }
 
 interface BrokenReference {
