@@ -277,6 +277,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the whole portal, or all rows of a resource
+         * @description One version of the data, whole, in one answer; without `ressource` the dump that `palmares import` takes, never with accounts. Compressed where Accept-Encoding takes gzip. An answer that was cut off ends without the end of its encoding: drop it. Takes the scope `export`.
+         */
+        get: operations["get_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ctftime": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the feed of results that CTFtime polls
+         * @description Every ranked author in the order of the ranking. Points are those that a challenge is worth now. Open to all where the operator says so.
+         */
+        get: operations["get_ctftime"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/compte": {
         parameters: {
             query?: never;
@@ -1434,6 +1474,109 @@ export interface operations {
             413: components["responses"]["Problem413"];
             414: components["responses"]["Problem414"];
             415: components["responses"]["Problem415"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    get_export: {
+        parameters: {
+            query?: {
+                /** @description NDJSON, one JSON array or, for a resource, CSV; ndjson where it is absent. */
+                format?: "ndjson" | "json" | "csv";
+                /** @description Flat rows of this resource instead of the dump. */
+                ressource?: "rubriques" | "challenges" | "auteurs" | "validations" | "classement" | "environnements_virtuels";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    }[];
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description If-None-Match names the body that the client has. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            408: components["responses"]["Problem408"];
+            414: components["responses"]["Problem414"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+        };
+    };
+    get_ctftime: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The challenges' names, by id. */
+                        tasks: string[];
+                        standings: {
+                            /** @description The place; ties share it. */
+                            pos: number;
+                            /** @description The author's name. */
+                            team: string;
+                            /** @description Points. */
+                            score: number;
+                            /** @description What the author solved, by the name of the task. */
+                            taskStats: {
+                                [key: string]: {
+                                    points: number;
+                                    /** @description Seconds since 1970, UTC. */
+                                    time?: number;
+                                };
+                            };
+                            /** @description Seconds since 1970, UTC. */
+                            lastAccept?: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description If-None-Match names the body that the client has. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            408: components["responses"]["Problem408"];
+            414: components["responses"]["Problem414"];
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];

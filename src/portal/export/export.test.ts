@@ -47,9 +47,8 @@ describe.each(engines)('GET /export on %s', (engine) => {
   afterAll(() => server.close())
 
   const whole = FORMATS.filter((format) => format !== 'csv').map((format) => ({ format, ressource: undefined }))
-  const tables = RESSOURCES.flatMap((ressource) => FORMATS.map((format) => ({ format, ressource })))
-  // The commands of the other engine write through the same code.
-  const byCommand = engine === 'sqlite' ? [...whole, ...tables] : [whole[0]!, tables[3]!, tables[13]!]
+  const tables = RESSOURCES.map((ressource, i) => ({ format: FORMATS[i % FORMATS.length]!, ressource }))
+  const byCommand = [...whole, ...tables]
 
   test.each(byCommand)('has the bytes that the command writes: $ressource as $format', async (asked) => {
     const { format, ressource } = asked
