@@ -19,9 +19,12 @@ export interface ImportReport {
   unknownFields: Map<string, number>
 }
 
-/** The dump has faults, so nothing was changed. The message lists the first of them, one a line. */
+/** What was to be imported has faults, so nothing was changed. The message lists the first of them, one a line. */
 export class ImportError extends Error {
-  constructor(readonly faults: Faults) {
+  constructor(
+    readonly faults: Faults,
+    readonly what: 'dump' | 'file' = 'dump',
+  ) {
     const rest = faults.count - faults.shown.length
     super([...faults.shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('\n'))
     this.name = 'ImportError'

@@ -1,0 +1,54 @@
+import { Marked } from 'marked'
+import { countCodePoints } from '../../text.js'
+
+/**
+ * What a description may be to be read as Markdown. Past these bounds a parser takes seconds, or fills the memory: marks of
+ * emphasis are matched pair by pair, each level of a quote or a list is one more call, and a short row of a table is filled up.
+ */
+const MAX_MARKDOWN_CHARACTERS = 50_000
+const MAX_MARKS = 3_000
+const MAX_TABLE_CELLS = 10_000
+const TOO_DEEP = /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){50}/m
+
+/** The longest description that the portal keeps. */
+const MAX_HTML_CODE_POINTS = 1_000_000
+
+const markdown = new Marked({ async: false, gfm: true })
+markdown.use({ tokenizer: { table: (src) => (isLargeTable(src) ? undefined : false) } })
+
+/** HTML of a description, and what it was not taken as, if anything. The same text is always the same HTML. */
+export function toHtml(description: string): { html: string; kept?: 'plain' | 'out' } {
+  const html = isSimple(description) ? parse(description) : undefined
+  if (html !== undefined && fits(html)) return { html }
+  const plain = `<pre>${description.replace(/[&<>]/g, (character) => ENTITIES[character] as string)}</pre>`
+  return fits(plain) ? { html: plain, kept: 'plain' } : { html: '', kept: 'out' }
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+function isSimple(text: string): boolean {
+  if (text.length > MAX_MARKDOWN_CHARACTERS || TOO_DEEP.test(text)) return false
+  return (text.match(/[*_~]/g)?.length ?? 0) <= MAX_MARKS
+}
+
+/** Undefined where the parser gives up, as on nesting that the bounds did not foresee. */
+function parse(text: string): string | undefined {
+  try {
+    return markdown.parse(text, { async: false }).trim()
+  } catch {
+    return undefined
+  }
+}
+
+/** Each row has as many cells as the head, however few it names. */
+function isLargeTable(src: string): boolean {
+  const [head = '', rule = ''] = src.split('\n', 2)
+  if (!/^[ |:-]*-[ |:-]*$/.test(rule)) return false
+  const columns = head.split('|').length
+  const rows = src.split(/\n[ \t]*\n/, 1)[0]?.split('\n').length ?? 0
+  return columns * rows > MAX_TABLE_CELLS
+}
+
+function fits(html: string): boolean {
+  return html.length <= MAX_HTML_CODE_POINTS || countCodePoints(html) <= MAX_HTML_CODE_POINTS
+}
