@@ -130,14 +130,15 @@ async function importInto(
   }
 }
 
-function printReport({ lines, tallies, unknownFields }: ImportReport): void {
+function printReport({ lines, tallies, rebased, unknownFields }: ImportReport): void {
   const changed = tallies.filter(({ added, changed, removed, listed }) => added + changed + removed + listed > 0)
-  print(`${lines} lines read${changed.length === 0 ? ', nothing changed' : ''}`)
+  print(`${lines} lines read${changed.length === 0 && rebased === 0 ? ', nothing changed' : ''}`)
   for (const { type, added, changed: updated, removed, listed } of changed) {
     const parts = [`${added} added`, `${updated} changed`, `${removed} removed`]
     if (listed > 0) parts.push(`${listed} ${LISTED[type] ?? 'entries'} added or removed`)
     print(`  ${type}: ${parts.join(', ')}`)
   }
+  if (changed.length === 0 && rebased > 0) print(`  auteur: ${rebased} scores changed`)
   for (const [name, count] of unknownFields)
     tell(`warning: ${name} is not a field of the dump; left out of ${count} line(s)`)
 }
