@@ -82,8 +82,8 @@ function openParser(file: string, take: (path: 'count' | 'results', value: unkno
   const tokens = new TokenParser({ paths: ['$.count', '$.results.*'], keepStack: false })
   let offset = 0
   tokenizer.onToken = (token) => {
-    offset = token.offset
     tokens.write(token)
+    offset = token.offset
   }
   tokens.onValue = ({ value, key, stack }) => {
     if (stack.length > 1 && typeof key !== 'number') throw refuse(`${file}: results must be a list`)
