@@ -73,7 +73,7 @@ function toAuteurs(contest: Contest, solves: readonly Solve[], warnings: Notes, 
   const scores = new Map<number, number>()
   const add = (account: number, value: number) => scores.set(account, (scores.get(account) ?? 0) + value)
   for (const { account, challenge } of solves) add(account, contest.challenges.get(challenge)!.value)
-  for (const { account, value } of contest.awards) add(account, value)
+  for (const [account, value] of contest.awards) add(account, value)
   const auteurs: Auteur[] = []
   for (const [id_auteur, { name, isShown }] of contest.accounts) {
     if (!isShown) continue

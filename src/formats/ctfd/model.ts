@@ -5,7 +5,8 @@ export interface Contest {
   accounts: Map<number, Account>
   challenges: Map<number, Challenge>
   solves: Map<number, Solve>
-  awards: Award[]
+  /** The sum of the awards of an account; it may be negative. */
+  awards: Map<number, number>
 }
 
 /** Who is shown. Those who are not are kept by their id alone, as solves may name them. */
@@ -28,9 +29,4 @@ export interface Solve {
   challenge: number
   /** Seconds since 1970, null where unknown; undefined as long as it is not looked up. */
   date: number | null | undefined
-}
-
-export interface Award {
-  account: number
-  value: number
 }

@@ -6,9 +6,6 @@ import { fileOf } from './archive.js'
 import type { Account, Challenge, Contest, Solve } from './model.js'
 import { readId, readTable, type Source } from './tables.js'
 
-/** The most solves that are held at a time. */
-const MAX_SOLVES = 5_000_000
-
 /** The longest text that is taken over, before it is read as what it is. */
 const MAX_TEXT = 8_000_000
 const MAX_NAME = 1_000
@@ -69,7 +66,7 @@ async function readAccounts(
 ): Promise<Map<number, Account>> {
   const accounts = new Map<number, Account>()
   await readTable(source, `${account}s`, ['id', 'name', 'hidden', 'banned'], (row) => {
-    const own = readId(row, (each) => accounts.has(each))
+    const own = readId(row, accounts)
     const isShown = !read(row, 'hidden', truth) && !read(row, 'banned', truth)
     if (!isShown) {
       accounts.set(own, { name: '', isShown })
@@ -91,7 +88,7 @@ async function readChallenges(source: Source, warnings: Notes): Promise<Map<numb
   const initials = await readInitials(source)
   const challenges = new Map<number, Challenge>()
   await readTable(source, 'challenges', ['id', 'name', 'category', 'value'], (row) => {
-    const own = readId(row, (each) => challenges.has(each))
+    const own = readId(row, challenges)
     const isShown = Object.hasOwn(row, 'state') ? row.state === 'visible' : !read(row, 'hidden', truth)
     if (!isShown) {
       challenges.set(own, { name: '', category: '', description: '', value: 0, isShown })
@@ -125,7 +122,7 @@ async function readInitials(source: Source): Promise<Map<number, number>> {
   const initials = new Map<number, number>()
   if (!source.archive.has('dynamic_challenge')) return initials
   await readTable(source, 'dynamic_challenge', ['id'], (row) => {
-    const own = readId(row, (each) => initials.has(each))
+    const own = readId(row, initials)
     const column = ['initial', 'dynamic_initial'].find((name) => row[name] !== undefined && row[name] !== null)
     if (column !== undefined) initials.set(own, read(row, column, wholePoints))
   })
@@ -144,8 +141,7 @@ interface Known {
 async function readSolves(source: Source, known: Known): Promise<Map<number, Solve>> {
   const solves = new Map<number, Solve>()
   await readTable(source, 'solves', ['id', 'challenge_id', `${known.account}_id`], (row) => {
-    const own = readId(row, (each) => solves.has(each))
-    if (solves.size >= MAX_SOLVES) throw new FieldError(`is one solve more than the ${MAX_SOLVES} that are read`)
+    const own = readId(row, solves)
     const account = readAccountId(row, known)
     const challenge = read(row, 'challenge_id', id)
     const found = known.challenges.get(challenge)
@@ -203,7 +199,7 @@ function dropLate({ faults }: Source, solves: Map<number, Solve>, freeze: number
 }
 
 async function readAwards(source: Source, known: Known): Promise<Contest['awards']> {
-  const awards: Contest['awards'] = []
+  const awards = new Map<number, number>()
   const { leftOut, before, accounts } = known
   await readTable(source, 'awards', ['value', `${known.account}_id`], (row) => {
     const account = readAccountId(row, known)
@@ -214,7 +210,7 @@ async function readAwards(source: Source, known: Known): Promise<Contest['awards
     if (before !== undefined && date === null) throw new FieldError('date is missing, which --freeze needs')
     if (before !== undefined && date !== null && date >= before)
       return leftOut.add('award(s) at the freeze or after it')
-    awards.push({ account, value })
+    awards.set(account, (awards.get(account) ?? 0) + value)
   })
   throwIfAny(source.faults)
   return awards

@@ -1,4 +1,4 @@
-import { type Field, FieldError } from '../../portal/fields.js'
+import { FieldError } from '../../portal/fields.js'
 import type { Faults } from '../../portal/stage.js'
 import { attempt, isRow, type Row, read, refuse } from '../faults.js'
 import { readResults } from '../json.js'
@@ -12,9 +12,6 @@ export interface Source {
   onProgress: (records: number, bytes: number) => void
 }
 
-/** Where a record lies, as messages name it. */
-export type Place = () => string
-
 /**
  * Reads a table record by record; none is held but the one at hand. The columns that it must have are looked for in its first
  * record. What `take` finds wrong goes to the faults.
@@ -23,7 +20,7 @@ export async function readTable(
   source: Source,
   table: string,
   columns: readonly string[],
-  take: (row: Row, place: Place) => void,
+  take: (row: Row) => void,
 ): Promise<void> {
   const file = fileOf(table)
   let result = 0
@@ -41,7 +38,7 @@ export async function readTable(
       if (!isRow(row)) source.faults.add(undefined, `${place()} must be an object`)
       else {
         if (result === 1) checkColumns(row, columns, file)
-        attempt(source.faults, place, () => take(row, place))
+        attempt(source.faults, place, () => take(row))
       }
     }
     source.onProgress(rows.length, bytes)
@@ -63,12 +60,13 @@ function nameOf(row: unknown): string {
   return typeof found === 'number' ? ` (id ${found})` : ''
 }
 
-/** The id of a record. Throws `FieldError` where another one of the table has it. */
-export function readId(row: Row, isTaken: (id: number) => boolean): number {
-  const free: Field<number> = (value) => {
-    const found = id(value)
-    if (isTaken(found)) throw new FieldError('is there twice')
-    return found
-  }
-  return read(row, 'id', free)
+/** The most records of a table that are held at a time. */
+const MAX_HELD = 5_000_000
+
+/** The id of a record. Throws `FieldError` where a record before it has the same, or where there are too many of them. */
+export function readId(row: Row, before: ReadonlyMap<number, unknown>): number {
+  const found = read(row, 'id', id)
+  if (before.has(found)) throw new FieldError('id is there twice')
+  if (before.size >= MAX_HELD) throw new FieldError(`is one record more than the ${MAX_HELD} that are read`)
+  return found
 }
