@@ -46,6 +46,19 @@ module.exports = {
       to: { path: '^src/(app|main|cli/|http/)' },
     },
     {
+      name: 'formats-know-the-dump-alone',
+      severity: 'error',
+      comment: 'a foreign format becomes lines of a dump; how those get into a store is no matter of its own',
+      from: { path: '^src/formats/', pathNot: '[.]test[.]ts$' },
+      to: { path: '^src/', pathNot: '^src/(formats/|portal/|text[.]ts$|instant[.]ts$)' },
+    },
+    {
+      name: 'formats-known-to-the-command-line-alone',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(formats|cli)/' },
+      to: { path: '^src/formats/' },
+    },
+    {
       name: 'http-knows-no-contract',
       severity: 'error',
       from: { path: '^src/http/', pathNot: '[.]test[.]ts$' },
@@ -60,6 +73,7 @@ module.exports = {
     oneFile('csv-writer', '^src/portal/export/formats[.]ts$', 'node_modules/csv-stringify/'),
     oneFile('sqlite-driver', '^src/store/sqlite/driver[.]ts$', 'node_modules/@photostructure/'),
     oneFile('postgres-driver', '^src/store/postgres/driver[.]ts$', 'node_modules/pg(-copy-streams)?/'),
+    oneFile('zip-reader', '^src/formats/ctfd/archive[.]ts$', 'node_modules/yauzl/'),
     oneFile('redis-client', '^src/limits/redis[.]ts$', 'node_modules/ioredis/'),
     {
       name: 'engines-know-not-each-other',

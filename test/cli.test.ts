@@ -50,7 +50,7 @@ describe('--help', () => {
   test('of each command names each option and its variable', async () => {
     const commands: [string, string[]][] = [
       ['serve', ['database', 'host', 'port', 'metrics-port', ...SERVE]],
-      ['import', ['database', 'replace', 'with-accounts']],
+      ['import', ['database', 'format', 'replace', 'with-accounts', 'freeze', 'scale']],
       ['export', ['database', 'with-accounts']],
       ['demo', ['database', 'port', ...SERVE]],
       ['accounts add', ['database', 'id-auteur', 'password-stdin', 'operator']],

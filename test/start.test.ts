@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import { makeFolder } from './harness.js'
+import { blocks, paste as pasteIn } from './pages.js'
 import { type Running, startPalmares } from './palmares.js'
 
 const run = promisify(execFile)
@@ -14,24 +15,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The blocks of a page in one language, as a reader copies them. */
-function blocks(page: string, language: string): string[] {
-  const text = readFileSync(page, 'utf8')
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(
-    ([, block]) => block as string,
-  )
-}
-
-/** Runs a block as a reader does, with our program under the name that the page gives it. */
 async function paste(block: string, env: Record<string, string> = {}): Promise<string> {
-  const bin = join(folder, 'bin')
-  mkdirSync(bin, { recursive: true })
-  const npx = join(bin, 'npx')
-  writeFileSync(npx, `#!/bin/sh\nshift\nexec ${process.execPath} ${resolve('dist/main.js')} "$@"\n`)
-  chmodSync(npx, 0o755)
-  const options = { cwd: folder, env: { ...process.env, PATH: `${bin}:${process.env.PATH}`, ...env } }
-  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', block], options)
-  return stdout
+  return (await pasteIn(folder, block, env)).stdout
 }
 
 test('who follows the first pages of an operator, and then those of a bot, gets what they say', async () => {

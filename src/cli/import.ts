@@ -1,43 +1,113 @@
-import type { Command } from 'commander'
-import { type ImportReport, importDump } from '../portal/import.js'
-import { database } from '../settings.js'
+import { type Command, InvalidArgumentError } from 'commander'
+import { EnvironmentError } from '../config.js'
+import { convertCtfd } from '../formats/ctfd/convert.js'
+import { convertScoreboard } from '../formats/ctfd-scoreboard.js'
+import { convertCtftime } from '../formats/ctftime.js'
+import { refuse } from '../formats/faults.js'
+import { type Converted, toDump } from '../formats/records.js'
+import { type FormatName, formatNames, refuseOther } from '../formats/sniff.js'
+import { type Decimal, parseDecimal } from '../formats/values.js'
+import { oneOf } from '../forms.js'
+import { ImportError, type ImportReport, importDump } from '../portal/import.js'
+import { database, type Setting } from '../settings.js'
+import type { Store } from '../store/store.js'
 import { command, withStore } from './command.js'
-import { type Dump, openDump } from './dump.js'
+import { checkPlainFile, type Dump, openDump, peek } from './dump.js'
 import { print, startProgress, tell } from './output.js'
 
 interface ImportCommandOptions {
   database: string
+  format: FormatName
   replace?: boolean
   withAccounts?: boolean
+  freeze?: boolean
+  scale?: Decimal
+}
+
+const format: Setting = {
+  flags: '--format <name>',
+  description: `what the file is: ${formatNames.join(', ')}`,
+  default: 'ndjson',
+  parse: oneOf([...formatNames]),
+}
+const replace = { flags: '--replace', description: 'remove what the file does not name' }
+const withAccounts = { flags: '--with-accounts', description: 'import accounts and keys too; ndjson alone' }
+const freeze = { flags: '--freeze', description: 'leave out what came at the freeze or after it; ctfd alone' }
+const scale: Setting = {
+  flags: '--scale <number>',
+  description: 'multiply scores by this to make them whole; ctfd-scoreboard and ctftime alone',
+  parse: scaleNumber,
 }
 
 export function importCommand(): Command {
-  const replace = { flags: '--replace', description: 'remove what the dump does not name' }
-  const withAccounts = { flags: '--with-accounts', description: 'import accounts and keys too' }
-  return command('import', 'Import a dump, whole or not at all; makes and migrates a missing store.', [
-    database,
-    replace,
-    withAccounts,
-  ])
-    .argument('<file>', 'the dump, NDJSON; - for standard input')
-    .action(async (file: string, { database: url, replace = false, withAccounts = false }: ImportCommandOptions) => {
-      const dump = openDump(file)
-      const report = await withStore(url, { create: true }, (store) =>
-        withProgress(dump, (bytes, onProgress) => importDump(store, bytes, { replace, withAccounts, onProgress })),
-      )
-      printReport(report)
+  const settings = [database, format, replace, withAccounts, freeze, scale]
+  return command('import', 'Import a file, whole or not at all; makes and migrates a missing store.', settings)
+    .argument('<file>', 'a dump, NDJSON, or what --format says; - for standard input')
+    .action(async (file: string, options: ImportCommandOptions) => {
+      checkTogether(file, options)
+      if (options.format === 'ndjson') await importLines(file, options)
+      else await importForeign(file, options)
     })
+}
+
+async function importLines(file: string, options: ImportCommandOptions): Promise<void> {
+  const { dump, head } = await peek(openDump(file))
+  refuseOther(head, 'ndjson')
+  printReport(await withStore(options.database, { create: true }, (store) => importInto(store, dump, options)))
+}
+
+/** The file is read to its end before the store is opened: what is wrong with it is told without a lock, or a new store. */
+async function importForeign(file: string, options: ImportCommandOptions): Promise<void> {
+  const converted = await convert(file, options)
+  if (options.replace && converted.nbAuteurs === 0) {
+    throw refuse('the file names nobody, so --replace would empty the portal')
+  }
+  const dump = { stream: toDump(converted.records), totalBytes: undefined }
+  const report = await withStore(options.database, { create: true }, (store) => importInto(store, dump, options)).catch(
+    (error: unknown) => {
+      throw error instanceof ImportError ? new ImportError(error.faults, 'file') : error
+    },
+  )
+  printReport(report)
+  for (const what of converted.leftOut) print(`  left out: ${what}`)
+  for (const warning of converted.warnings) tell(`warning: ${warning}`)
+}
+
+async function convert(file: string, options: ImportCommandOptions): Promise<Converted> {
+  if (options.format === 'ctftime') return convertCtftime(openDump(file).stream, options.scale)
+  if (options.format === 'ctfd-scoreboard') return convertScoreboard(openDump(file).stream, options.scale)
+  checkPlainFile(file)
+  const progress = startProgress('records')
+  const onProgress = (records: number, part: number) => progress.update('reading', records, part)
+  return convertCtfd(file, { freeze: options.freeze === true, onProgress }).finally(() => progress.stop())
+}
+
+/** Options that mean nothing for a format are refused, as they were given for something. */
+function checkTogether(file: string, { format, withAccounts, freeze, scale }: ImportCommandOptions): void {
+  const fault = (option: string, formats: string) =>
+    new EnvironmentError(`${option} goes with --format ${formats} alone`)
+  if (withAccounts && format !== 'ndjson') throw fault('--with-accounts', 'ndjson')
+  if (freeze && format !== 'ctfd') throw fault('--freeze', 'ctfd')
+  if (scale && (format === 'ndjson' || format === 'ctfd')) throw fault('--scale', 'ctfd-scoreboard or ctftime')
+  if (file === '-' && format === 'ctfd') throw new EnvironmentError('--format ctfd takes a file, not standard input')
+}
+
+function scaleNumber(text: string): Decimal {
+  const found = parseDecimal(text)
+  if (!found || !(Number(text) > 0 && Number(text) <= 1_000_000)) {
+    throw new InvalidArgumentError('It takes a number above 0, 1000000 at most, such as 100.')
+  }
+  return found
 }
 
 const STEPS = { read: 'reading', merge: 'merging', rank: 'ranking' }
 
-type OnProgress = (step: keyof typeof STEPS, lines: number) => void
-
-/** Shows how much of the dump is read. */
-async function withProgress<T>(
+/** Imports a dump and shows how much of it is read. */
+async function importInto(
+  store: Store,
   { stream, totalBytes }: Dump,
-  work: (bytes: AsyncIterable<Uint8Array>, onProgress: OnProgress) => Promise<T>,
-): Promise<T> {
+  { replace = false, withAccounts = false }: ImportCommandOptions,
+): Promise<ImportReport> {
   let bytesRead = 0
   const counted = (async function* () {
     for await (const chunk of stream) {
@@ -47,23 +117,28 @@ async function withProgress<T>(
   })()
   const progress = startProgress('lines')
   try {
-    return await work(counted, (step, lines) => {
-      const isRead = step !== 'read'
-      progress.update(STEPS[step], lines, isRead ? 1 : totalBytes && bytesRead / totalBytes)
+    return await importDump(store, counted, {
+      replace,
+      withAccounts,
+      onProgress: (step, lines) => {
+        const isRead = step !== 'read'
+        progress.update(STEPS[step], lines, isRead ? 1 : totalBytes && bytesRead / totalBytes)
+      },
     })
   } finally {
     progress.stop()
   }
 }
 
-function printReport({ lines, tallies, unknownFields }: ImportReport): void {
+function printReport({ lines, tallies, rebased, unknownFields }: ImportReport): void {
   const changed = tallies.filter(({ added, changed, removed, listed }) => added + changed + removed + listed > 0)
-  print(`${lines} lines read${changed.length === 0 ? ', nothing changed' : ''}`)
+  print(`${lines} lines read${changed.length === 0 && rebased === 0 ? ', nothing changed' : ''}`)
   for (const { type, added, changed: updated, removed, listed } of changed) {
     const parts = [`${added} added`, `${updated} changed`, `${removed} removed`]
     if (listed > 0) parts.push(`${listed} ${LISTED[type] ?? 'entries'} added or removed`)
     print(`  ${type}: ${parts.join(', ')}`)
   }
+  if (changed.length === 0 && rebased > 0) print(`  auteur: ${rebased} scores changed`)
   for (const [name, count] of unknownFields)
     tell(`warning: ${name} is not a field of the dump; left out of ${count} line(s)`)
 }

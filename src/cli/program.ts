@@ -57,6 +57,7 @@ const EXAMPLES = `
 Examples:
   palmares demo                                      a portal to try, with an account and a key
   palmares import portail.ndjson                     fill the store from a dump
+  palmares import --format ctfd export.zip           fill it from an export of CTFd
   tail -n 0 -F solves.ndjson | palmares ingest -     apply solves as they come
   palmares accounts add alice --id-auteur 1 --password-stdin < password.txt
   palmares keys create alice --name "mon bot"        prints the key, once
@@ -79,7 +80,7 @@ function statusOf(error: unknown): number {
   }
   if (error instanceof ImportError) {
     const { count } = error.faults
-    tell(`error: the dump has ${count} fault${count === 1 ? '' : 's'}, nothing was imported\n${error.message}`)
+    tell(`error: the ${error.what} has ${count} fault${count === 1 ? '' : 's'}, nothing was imported\n${error.message}`)
   } else if (isForOperator(error)) {
     tell(`error: ${error.message}`)
   } else if (isFileError(error)) {

@@ -15,13 +15,18 @@ export interface ImportOptions extends MergeOptions {
 export interface ImportReport {
   lines: number
   tallies: Tally[]
+  /** Authors whose base moved, those who are new included: what they have besides what they solved. */
+  rebased: number
   /** Fields that were left out, with how often they came. */
   unknownFields: Map<string, number>
 }
 
-/** The dump has faults, so nothing was changed. The message lists the first of them, one a line. */
+/** What was to be imported has faults, so nothing was changed. The message lists the first of them, one a line. */
 export class ImportError extends Error {
-  constructor(readonly faults: Faults) {
+  constructor(
+    readonly faults: Faults,
+    readonly what: 'dump' | 'file' = 'dump',
+  ) {
     const rest = faults.count - faults.shown.length
     super([...faults.shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('\n'))
     this.name = 'ImportError'
@@ -55,12 +60,13 @@ export async function importDump(
     throwIfAny(faults)
   }
   let ofData: Tally[] = []
+  let rebased = 0
   let isDataChanged = false
   const mergeAllData = async (db: Db): Promise<boolean> => {
     options.onProgress?.('merge', staged.lines)
     ofData = await mergeData(db, options, faults)
     throwIfAny(faults)
-    const rebased = await setBases(db)
+    rebased = await setBases(db)
     isDataChanged = hasChanged(ofData) || rebased > 0
     if (!isDataChanged) return false
     await checkPoints(db, faults)
@@ -80,9 +86,9 @@ export async function importDump(
   try {
     const { withAccounts } = options
     const { tallies } = await store.bulk({ withAccounts, mergeData: mergeAllData }, stage, mergeRest)
-    return { ...staged, tallies }
+    return { ...staged, tallies, rebased }
   } catch (error) {
-    if (error instanceof Unchanged) return { ...staged, tallies: error.tallies }
+    if (error instanceof Unchanged) return { ...staged, tallies: error.tallies, rebased: 0 }
     throw error
   }
 }

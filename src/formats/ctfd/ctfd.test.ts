@@ -1,0 +1,279 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  award,
+  challenge,
+  contest,
+  ctfdZip,
+  SECRETS,
+  solve,
+  submission,
+  type Tables,
+  team,
+  user,
+} from '../../../test/ctfd.js'
+import { type DumpLine, engines, exportFrom, type MadeStore, makeFolder, makeStore } from '../../../test/harness.js'
+import { palmaresHere } from '../../../test/here.js'
+import type { Run } from '../../../test/palmares.js'
+import { type ZipEntry, zip } from '../../../test/zip.js'
+import { stableId } from '../stable-ids.js'
+
+let folder: string
+beforeAll(() => {
+  folder = makeFolder()
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe.each(engines)('an export of CTFd into %s', (engine) => {
+  let made: MadeStore
+  beforeEach(async () => {
+    made = await makeStore(engine)
+  })
+  afterEach(() => made.close())
+
+  async function imports(tables: Tables | Buffer, ...options: string[]): Promise<Run> {
+    const file = join(folder, 'export.zip')
+    writeFileSync(file, Buffer.isBuffer(tables) ? tables : ctfdZip(tables))
+    return palmaresHere('import', '--format', 'ctfd', '--database', made.url, ...options, file)
+  }
+
+  async function lines(type: string): Promise<DumpLine[]> {
+    return (await exportFrom(made.store)).filter((line) => line.type === type)
+  }
+
+  const scores = async () =>
+    Object.fromEntries((await lines('auteur')).map(({ id_auteur, score }) => [id_auteur, score]))
+
+  test('who is shown is an author with the score of what is solved now and of awards, never below 0', async () => {
+    expect(await imports(contest())).toMatchObject({ status: 0 })
+    expect(await lines('auteur')).toEqual([
+      { type: 'auteur', id_auteur: 1, nom: 'alice', score: 100 + 376 + 50 },
+      { type: 'auteur', id_auteur: 2, nom: 'alice', score: 100 },
+      { type: 'auteur', id_auteur: 3, nom: 'user-3', score: 0 },
+      { type: 'auteur', id_auteur: 6, nom: 'Élodie 🚩', score: 0 },
+    ])
+  })
+
+  test('what is visible is a challenge: its page, its description as HTML, its value now, a category with an id of its name', async () => {
+    await imports(contest())
+    expect((await lines('rubrique')).sort((a, b) => String(a.nom).localeCompare(String(b.nom)))).toEqual([
+      { type: 'rubrique', id_rubrique: stableId('Crypto'), nom: 'Crypto' },
+      { type: 'rubrique', id_rubrique: stableId('Uncategorized'), nom: 'Uncategorized' },
+      { type: 'rubrique', id_rubrique: stableId('Web'), nom: 'Web' },
+    ])
+    const challenges = await lines('challenge')
+    expect(challenges.map(({ id_challenge, titre, score }) => [id_challenge, titre, score])).toEqual([
+      [1, 'Livre d’or / 100 %', 100],
+      [2, 'Dynamic', 376],
+      [3, 'Fresh', 500],
+      [4, 'Trap', 0],
+      [6, 'challenge-6', 10],
+    ])
+    expect(challenges[0]).toMatchObject({
+      id_rubrique: stableId('Web'),
+      descriptif: '<p>A <strong>book</strong>.</p>\n<p><b>x</b></p>',
+      url_challenge: 'challenges#Livre%20d%E2%80%99or%20%2F%20100%20%25-1',
+    })
+  })
+
+  test('a solve has the date of its submission, in UTC; of two for one challenge the earliest counts', async () => {
+    await imports(contest())
+    expect(
+      (await lines('validation')).map(({ id_auteur, id_challenge, date }) => [id_auteur, id_challenge, date]),
+    ).toEqual([
+      [1, 1, '2026-01-31T10:00:00Z'],
+      [1, 2, '2026-02-01T12:00:00Z'],
+      [2, 1, '2026-01-31T11:00:00Z'],
+      [3, 2, '2026-01-31T16:00:00Z'],
+      [6, 4, '2026-01-31T13:30:00Z'],
+    ])
+  })
+
+  test('what was left out and what was taken otherwise is told by counts and ids', async () => {
+    const { stdout, stderr } = await imports(contest())
+    expect(stdout.split('\n').filter((line) => line.includes('left out'))).toEqual([
+      '  left out: 2 user(s) that are hidden or banned',
+      '  left out: 1 challenge(s) that are not visible',
+      '  left out: 2 solve(s) of those',
+      '  left out: 1 award(s) of those',
+    ])
+    expect(stderr.split('\n').filter((line) => line.startsWith('warning: '))).toEqual([
+      'warning: 1 user(s) without a name are called user-ID: 3',
+      'warning: 1 challenge(s) without a category are put under Uncategorized: 3',
+      'warning: 1 challenge(s) without a value are worth their initial one: 3',
+      'warning: 1 solve(s) of the same account and challenge; the earliest of them counts, once: 18',
+      'warning: 2 user(s) with a score below 0 have 0: 3, 6',
+      'warning: 1 challenge(s) worth less than 0 are shown as worth 0; scores count what they are worth: 4',
+      'warning: 1 challenge(s) without a name are called challenge-ID: 6',
+    ])
+  })
+
+  test('no flag, hint, token, mail, address, password, answer, setting or hidden name gets anywhere', async () => {
+    const tables = contest()
+    const whole = JSON.stringify(tables)
+    for (const secret of Object.values(SECRETS)) expect(whole).toContain(secret)
+    const { stdout, stderr } = await imports(tables)
+    const exported = JSON.stringify(await exportFrom(made.store, { withAccounts: true }))
+    const path = made.url.replace('sqlite:', '')
+    const files = engine === 'sqlite' ? [path, `${path}-wal`].map((file) => readFileSync(file, 'latin1')) : []
+    if (engine === 'sqlite') expect(files.join()).toContain('Dynamic')
+    for (const secret of Object.values(SECRETS)) {
+      for (const place of [stdout, stderr, exported, ...files]) expect(place.includes(secret), secret).toBe(false)
+    }
+  })
+
+  test('--freeze leaves out what came at the freeze or after it', async () => {
+    const { status, stdout } = await imports(contest(), '--freeze')
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/left out: 1 solve\(s\) at the freeze or after it\n {2}left out: 1 award\(s\) at the freeze/)
+    expect(await scores()).toEqual({ 1: 100, 2: 100, 3: 0, 6: 0 })
+    expect(
+      (await lines('validation')).map(({ id_auteur, id_challenge }) => [id_auteur, id_challenge]),
+    ).not.toContainEqual([1, 2])
+  })
+
+  test('in teams mode teams are the authors, and who is in none is left out', async () => {
+    const tables = contest({
+      config: [{ id: 1, key: 'user_mode', value: 'teams' }],
+      users: undefined,
+      teams: [team(1), team(2), team(3, { name: SECRETS.hidden, hidden: true })],
+      solves: [
+        solve(11, 1, 1, { team_id: 2 }),
+        solve(12, 2, 2, { team_id: 2 }),
+        solve(13, 2, 1, { team_id: null }),
+        solve(14, 1, 2, { team_id: 3 }),
+      ],
+      awards: [award(1, 1, 7, '2026-01-31T10:00:00', { team_id: 1 }), award(2, 9, 5, '2026-01-31T10:00:00')],
+    })
+    const { status, stdout } = await imports(tables)
+    expect(status).toBe(0)
+    expect(await lines('auteur')).toEqual([
+      { type: 'auteur', id_auteur: 1, nom: 'team 1', score: 7 },
+      { type: 'auteur', id_auteur: 2, nom: 'team 2', score: 476 },
+    ])
+    expect(stdout).toContain('left out: 1 solve(s) without a team\n')
+    expect(stdout).toContain('left out: 1 award(s) without a team\n')
+  })
+
+  test('a later export updates, and twice is once; --replace honours bans and solves that were taken back', async () => {
+    await imports(contest())
+    const first = await exportFrom(made.store)
+    expect((await imports(contest())).stdout).toMatch(/lines read, nothing changed\n/)
+    expect(await exportFrom(made.store)).toEqual(first)
+    const later = contest({
+      users: [user(1, { name: 'alicia' }), user(2, { banned: 1 }), user(3), user(4, { hidden: 1 }), user(6), user(7)],
+      solves: [solve(11, 1, 1), solve(21, 7, 2), solve(15, 4, 1)],
+      submissions: [submission(11, '2026-01-31T10:00:00'), submission(21, '2026-02-03T10:00:00'), submission(15, null)],
+      challenges: [challenge(1, { value: 90 }), challenge(2, { category: 'Crypto', value: 350 })],
+      awards: [],
+    })
+    expect(await imports(later)).toMatchObject({ status: 0 })
+    expect(await scores()).toEqual({ 1: 90, 2: 90, 3: 0, 6: 0, 7: 350 })
+    expect(await lines('validation')).toHaveLength(6)
+    expect(await imports(later, '--replace')).toMatchObject({ status: 0 })
+    expect(await scores()).toEqual({ 1: 90, 3: 0, 6: 0, 7: 350 })
+    expect(await lines('validation')).toHaveLength(2)
+    expect((await lines('rubrique')).map(({ id_rubrique }) => id_rubrique).sort()).toEqual(
+      [stableId('Web'), stableId('Crypto')].sort(),
+    )
+  })
+
+  test('scores that alone changed are told as a change', async () => {
+    await imports(contest())
+    const { stdout } = await imports(contest({ awards: [award(1, 2, 11, '2026-02-02T00:00:00')] }))
+    expect(stdout).toContain('lines read\n  auteur: 3 scores changed\n')
+    expect(await scores()).toEqual({ 1: 476, 2: 111, 3: 376, 6: 0 })
+  })
+})
+
+describe('what versions and people make of an export', () => {
+  let made: MadeStore
+  beforeEach(async () => {
+    made = await makeStore()
+  })
+  afterEach(() => made.close())
+
+  async function imports(archive: Tables | Buffer): Promise<Run> {
+    const file = join(folder, 'other.zip')
+    writeFileSync(file, Buffer.isBuffer(archive) ? archive : ctfdZip(archive))
+    return palmaresHere('import', '--format', 'ctfd', '--database', made.url, file)
+  }
+  const shown = async (tables: Tables | Buffer) => {
+    expect(await imports(tables)).toMatchObject({ status: 0 })
+    return exportFrom(made.store)
+  }
+
+  test('compressed, under one folder more, with files beside it: all the same', async () => {
+    const plain = await shown(contest())
+    const entries = Object.entries(contest()).map(([table, rows]): ZipEntry => {
+      const data =
+        rows?.length === 0 ? '' : JSON.stringify({ meta: { a: [1] }, results: rows, count: rows?.length, x: 1 })
+      return { name: `export 2026/db/${table}.json`, data, isDeflated: true }
+    })
+    const others = [
+      { name: '__MACOSX/export 2026/db/._users.json', data: 'x' },
+      { name: 'uploads/', data: '', mode: 0o040755 },
+    ]
+    expect((await imports(zip([...entries, ...others]))).stdout).toContain('nothing changed')
+    expect(await exportFrom(made.store)).toEqual(plain)
+  })
+
+  test('solves that have dates of their own need no submissions', async () => {
+    const tables = contest({
+      submissions: undefined,
+      solves: [solve(1, 1, 1, { date: '2026-01-31T10:00:00' }), solve(2, 2, 1, { date: '2026-01-31T10:00:00+02:00' })],
+    })
+    expect((await shown(tables)).filter(({ type }) => type === 'validation').map(({ date }) => date)).toEqual([
+      '2026-01-31T10:00:00Z',
+      '2026-01-31T08:00:00Z',
+    ])
+  })
+
+  test('a challenge without a state is visible unless it is hidden; a state that is not known is not visible', async () => {
+    const { state: _, ...stateless } = challenge(1)
+    const tables = contest({
+      challenges: [
+        stateless,
+        { ...stateless, id: 2, hidden: 1 },
+        challenge(3, { state: 'locked' }),
+        challenge(4, { state: null }),
+      ],
+      solves: [],
+      submissions: [],
+    })
+    const ids = (await shown(tables)).filter(({ type }) => type === 'challenge').map(({ id_challenge }) => id_challenge)
+    expect(ids).toEqual([1])
+  })
+
+  test('columns and tables that are not known change nothing', async () => {
+    const plain = await shown(contest())
+    const later = contest({
+      brackets: [{ id: 1, name: 'x' }],
+      solves: (contest().solves as object[]).map((row) => ({ ...row, new: 1 })),
+    })
+    expect(await shown(later)).toEqual(plain)
+  })
+
+  test('a contest that has not begun is imported: empty tables are empty files', async () => {
+    const tables = contest({
+      users: [],
+      challenges: [],
+      dynamic_challenge: [],
+      solves: [],
+      submissions: [],
+      awards: [],
+    })
+    expect(await shown(tables)).toEqual([])
+  })
+
+  test('the page of a challenge with a very long name fits, and ends between two characters', async () => {
+    const [line] = (
+      await shown(contest({ challenges: [challenge(1, { name: 'é🚩'.repeat(450) })], solves: [], submissions: [] }))
+    ).filter(({ type }) => type === 'challenge')
+    const url = String(line?.url_challenge)
+    expect(url.length).toBeGreaterThan(1_980)
+    expect(url.length).toBeLessThanOrEqual(2_000)
+    expect(decodeURIComponent(url)).toMatch(/^challenges#(é🚩)+é?-1$/u)
+  })
+})

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { toHtml } from './markdown.js'
+
+test('Markdown becomes HTML, HTML in it stays, and tables, lists and code are theirs', () => {
+  expect(toHtml('# T\n\n- a\n- `b`\n\n<b onclick="x">c</b>\n\n|x|y|\n|-|-|\n|1|2|')).toEqual({
+    html: [
+      '<h1>T</h1>\n<ul>\n<li>a</li>\n<li><code>b</code></li>\n</ul>\n<p><b onclick="x">c</b></p>',
+      '<table>\n<thead>\n<tr>\n<th>x</th>\n<th>y</th>\n</tr>\n</thead>',
+      '<tbody><tr>\n<td>1</td>\n<td>2</td>\n</tr>\n</tbody></table>',
+    ].join('\n'),
+  })
+  expect(toHtml('')).toEqual({ html: '' })
+})
+
+const WORST = [
+  ...[
+    '*',
+    '[',
+    '>',
+    '`',
+    '_',
+    '~',
+    '![',
+    '<',
+    '(',
+    '- ',
+    '1. ',
+    'a**a',
+    '*a ',
+    '[a](',
+    '> ',
+    '\\',
+    '|',
+    '&',
+    'a_',
+    '`a',
+    '~~a',
+  ],
+  ...[
+    '![](',
+    '<!--',
+    '<a ',
+    '*a_b',
+    '[a]: b\n',
+    '||\n|-|\n',
+    '- a\n  ',
+    '<div>\n',
+    'a@b.c ',
+    'http://a',
+    '](',
+    '\t- ',
+    '[[a]',
+    '*\n',
+  ],
+]
+
+test.each([3_000, 30_000])('no run of marks of %i characters takes long, whatever the mark', (length) => {
+  for (const mark of WORST) {
+    const start = performance.now()
+    toHtml(mark.repeat(length / mark.length))
+    expect([mark, performance.now() - start < 2_000]).toEqual([mark, true])
+  }
+})
+
+test.each(['', '> ', '1. '])('a table that would be filled up to millions of cells is text, after %j too', (before) => {
+  const inner = before && '   '
+  const bomb = `${before}|${'a|'.repeat(2_500)}\n${inner}|${'-|'.repeat(2_500)}\n${`${inner}a\n`.repeat(4_000)}`
+  expect(toHtml(bomb.replaceAll('\n', '\r')).kept).toBe('plain')
+  const { html, kept } = toHtml(before === '> ' ? bomb.replaceAll('\n   ', '\n> ') : bomb)
+  expect(kept).toBe('plain')
+  expect(html.length).toBeLessThan(100_000)
+  expect(html).not.toContain('<table')
+})
+
+test('an address that is defined once and used everywhere does not fill the memory', () => {
+  const start = performance.now()
+  expect(toHtml(`[a]: http://${'x'.repeat(14_000)}\n\n${'[a]'.repeat(5_000)}`).kept).toBe('plain')
+  expect(performance.now() - start).toBeLessThan(2_000)
+})
+
+test('what is too long, too marked or too deep for Markdown is kept as plain text; what is longer than kept is left out', () => {
+  const long = '<script>&'.repeat(6_000)
+  expect(toHtml(long)).toEqual({ html: `<pre>${'&lt;script&gt;&amp;'.repeat(6_000)}</pre>`, kept: 'plain' })
+  expect(toHtml('a_'.repeat(3_001)).kept).toBe('plain')
+  expect(toHtml('> '.repeat(60)).kept).toBe('plain')
+  expect(toHtml('x'.repeat(1_000_001))).toEqual({ html: '', kept: 'out' })
+})

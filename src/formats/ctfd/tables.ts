@@ -1,0 +1,72 @@
+import { FieldError } from '../../portal/fields.js'
+import type { Faults } from '../../portal/stage.js'
+import { attempt, isRow, type Row, read, refuse } from '../faults.js'
+import { readResults } from '../json.js'
+import { id } from '../values.js'
+import { type Archive, fileOf } from './archive.js'
+
+/** The tables of an open export, what is wrong in them, and who is told how far their reading is. */
+export interface Source {
+  archive: Archive
+  faults: Faults
+  onProgress: (records: number, bytes: number) => void
+}
+
+/**
+ * Reads a table record by record; none is held but the one at hand. The columns that it must have are looked for in its first
+ * record. What `take` finds wrong goes to the faults.
+ */
+export async function readTable(
+  source: Source,
+  table: string,
+  columns: readonly string[],
+  take: (row: Row) => void,
+): Promise<void> {
+  const file = fileOf(table)
+  let result = 0
+  let bytes = 0
+  async function* counted() {
+    for await (const chunk of source.archive.read(table)) {
+      bytes += chunk.length
+      yield chunk
+    }
+  }
+  for await (const rows of readResults(counted(), file)) {
+    for (const row of rows) {
+      result++
+      const place = () => `${file}: result ${result}${nameOf(row)}`
+      if (!isRow(row)) source.faults.add(undefined, `${place()} must be an object`)
+      else {
+        if (result === 1) checkColumns(row, columns, file)
+        attempt(source.faults, place, () => take(row))
+      }
+    }
+    source.onProgress(rows.length, bytes)
+    bytes = 0
+  }
+}
+
+/** Versions differ in what they have, and say so nowhere. */
+function checkColumns(row: Row, columns: readonly string[], file: string): void {
+  const missing = columns.filter((column) => !Object.hasOwn(row, column))
+  if (missing.length === 0) return
+  throw refuse(
+    `${file} has no ${missing.join(', ')}; exports of CTFd 2 and later do, other versions are read where they do too`,
+  )
+}
+
+function nameOf(row: unknown): string {
+  const found = isRow(row) ? row.id : undefined
+  return typeof found === 'number' ? ` (id ${found})` : ''
+}
+
+/** The most records of a table that are held at a time. */
+const MAX_HELD = 5_000_000
+
+/** The id of a record. Throws `FieldError` where a record before it has the same, or where there are too many of them. */
+export function readId(row: Row, before: ReadonlyMap<number, unknown>): number {
+  const found = read(row, 'id', id)
+  if (before.has(found)) throw new FieldError('id is there twice')
+  if (before.size >= MAX_HELD) throw new FieldError(`is one record more than the ${MAX_HELD} that are read`)
+  return found
+}
