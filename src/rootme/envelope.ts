@@ -24,9 +24,9 @@ export const errorShape: ProblemShape = {
 /** The page that begins at a row, or the last one where the row lies past the end. */
 export async function clamp<Row>(find: (debut: number) => Promise<Page<Row>>, debut: number): Promise<Page<Row>> {
   const page = await find(debut)
-  const { limite, total, end = total } = page
-  if (page.rows.length > 0 || debut === 0 || !end) return page
-  return find(Math.floor((end - 1) / limite) * limite)
+  if (page.rows.length > 0 || debut === 0) return page
+  const { limite, total = 0, end = total } = page
+  return find(Math.max(0, Math.floor((end - 1) / limite) * limite))
 }
 
 /** Items keyed "0", "1", … */

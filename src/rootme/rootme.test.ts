@@ -189,6 +189,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
       expect(await read(0)).toEqual({ ids: expected.slice(0, 100), found: ['next'] })
       expect(await read(130)).toEqual({ ids: expected.slice(130), found: ['previous'] })
       expect(await read(9_999_999)).toEqual({ ids: expected.slice(200), found: ['previous'] })
+      expect(await links('/rootme/challenges/90?debut_validations=100')).toEqual({})
       expect(await links('/rootme/challenges/4?debut_validations=100&nom=x')).toEqual({
         previous: '/rootme/challenges/4?debut_validations=0',
         next: '/rootme/challenges/4?debut_validations=200',
