@@ -84,7 +84,9 @@ async function readBody(bytes: Buffer, contentType = ''): Promise<Given> {
 }
 
 async function readMultipart(bytes: Buffer, contentType: string): Promise<Given> {
-  const form = await new Response(bytes, { headers: { 'content-type': contentType } }).formData().catch(() => undefined)
+  const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType } })
+    .formData()
+    .catch(() => undefined)
   if (!form) throw invalidBody('is not the multipart form that its Content-Type says')
   return pick((name) => form.getAll(name).at(-1))
 }
