@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { portail } from '../../test/fixtures.js'
-import { type DumpLine, engines, importInto, startServer, type TestServer } from '../../test/harness.js'
+import {
+  addAccount,
+  addKey,
+  type DumpLine,
+  engines,
+  importInto,
+  OPERATOR,
+  startServer,
+  type TestServer,
+} from '../../test/harness.js'
 import { dialectErrorOf, exchange, parseAnswer } from '../../test/wire.js'
 import { catalogue } from '../errors.js'
 
@@ -333,6 +342,28 @@ describe.each(engines)('the dialect on %s', (engine) => {
       await importInto(server.store, [{ type: 'challenge', id_challenge: 4, id_rubrique: 2, titre: 'Nu', score: 0 }])
     })
   })
+})
+
+test.each(engines)('a solve that comes while it serves on %s is in the very next answers', async (engine) => {
+  const server = await startServer(portail, { engine })
+  await addAccount(server.store, OPERATOR)
+  const cookie = `api_key=${await addKey(server.store, OPERATOR.login, { portee: ['ecriture'] })}`
+  const score = async () => (await server.json<{ score: string }>('/rootme/auteurs/5')).score
+  const solvers = async () => Object.values((await server.json<Body>('/rootme/challenges/3'))[0].validations!)
+  const ranked = async () =>
+    Object.values((await server.json<Body>('/rootme/classement'))[0]).find(({ id_auteur }) => id_auteur === '5')
+  expect([await score(), await ranked(), await solvers()]).toMatchObject([
+    '30',
+    { place: 8, score: '30' },
+    { length: 1 },
+  ])
+  const line = { type: 'validation', id_auteur: 5, id_challenge: 3, date: '2026-07-01T10:00:00Z' }
+  const headers = { cookie, 'content-type': 'application/x-ndjson' }
+  const sent = await server.anonymous('/validations', { method: 'POST', headers, body: `${JSON.stringify(line)}\n` })
+  expect(sent.status).toBe(200)
+  expect([await score(), await ranked()]).toMatchObject(['55', { place: 7, score: '55' }])
+  expect((await solvers())[0]).toEqual({ id_auteur: '5', date: '2026-07-01 12:00:00' })
+  await server.close()
 })
 
 describe('the dialect elsewhere', () => {
