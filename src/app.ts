@@ -27,6 +27,8 @@ import type { Limits } from './limits/limits.js'
 import type { Bounds } from './parameters.js'
 import { exportRoutes } from './portal/export/routes.js'
 import { portalRoutes } from './portal/live/routes.js'
+import { mendUrl } from './rootme/query.js'
+import { rootmeRoutes } from './rootme/routes.js'
 import { rubriquesRoutes } from './rubriques/routes.js'
 import type { Store } from './store/store.js'
 
@@ -61,7 +63,7 @@ export interface AppDeps {
 export function buildApp({ store, settings, metrics, observe, limits, log, wholeLimits }: AppDeps): FastifyInstance {
   metrics.watch(store)
   const origins = new Origins(settings.publicUrl, settings.corsOrigins)
-  const app = createHttpServer({ ...settings, log }, metrics, origins)
+  const app = createHttpServer({ ...settings, log }, metrics, origins, mendUrl)
   const guard = new Guard(store)
   const admission = new Admission(guard, new TurnVersions(store, app.server), settings, limits)
   const challengeUrl = challengeUrls(settings.portalUrl)
@@ -115,6 +117,10 @@ export function buildApp({ store, settings, metrics, observe, limits, log, whole
     })
   })
 
+  app.register(async (rootme) => rootmeRoutes(rootme, { ...deps, challengeUrl: challengeUrls('') }, auth), {
+    prefix: '/rootme',
+  })
+
   app.addHook('onClose', () => guard.flush())
   app.addHook('onClose', () => limits.close())
   app.register(async (others) => refuseOtherMethods(others, admission, operations))
@@ -134,9 +140,9 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** Joins the portal's base address with a challenge's stored path; an absolute stored address is kept. */
+/** Joins the portal's base address, if any, with a challenge's stored path; an absolute stored address is kept. */
 function challengeUrls(portalUrl: string): ReadContext['challengeUrl'] {
-  const base = portalUrl.endsWith('/') ? portalUrl : `${portalUrl}/`
+  const base = portalUrl === '' || portalUrl.endsWith('/') ? portalUrl : `${portalUrl}/`
   return ({ id_challenge, url_challenge }) => {
     if (/^https?:\/\//i.test(url_challenge)) return url_challenge
     return base + (url_challenge.replace(/^\/+/, '') || `challenges/${id_challenge}`)

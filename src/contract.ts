@@ -161,6 +161,7 @@ export interface ActionRequest<P> {
 
 /** A valid credential and the account that it stands for. */
 export interface Principal {
+  /** What it may do as: a session that was made from a key counts as the key. */
   kind: 'session' | 'cle'
   id_compte: number
   id_auteur: number

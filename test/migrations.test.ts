@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
+import { findSession, insertSession } from '../src/auth/queries.js'
+import { nowSeconds } from '../src/instant.js'
 import { checkPortal } from '../src/portal/check.js'
 import { openStore } from '../src/store/open.js'
 import type { Db, Store } from '../src/store/store.js'
 import { randomPortal } from './fixtures.js'
-import { engines, exportFrom, importInto, makePlace } from './harness.js'
+import { ACCOUNT, addAccount, engines, exportFrom, importInto, makePlace } from './harness.js'
 
 const LINES = [
   ...randomPortal({ seed: 3, auteurs: 300, challenges: 40, validations: 2_000, scores: 9 }),
@@ -45,9 +47,27 @@ function partsOf(db: Db): Promise<unknown[]> {
   return db.select('select classement, cle, id_auteur from classements order by 1, 2, 3')
 }
 
+test.each(engines)('a session that was open before keys could open any on %s stays open', async (engine) => {
+  const place = await makePlace(engine)
+  const session = { empreinte: 'x', id_compte: 1, now: nowSeconds() }
+  await withStore(place.url, async (store) => {
+    await importInto(store, LINES)
+    await addAccount(store, { ...ACCOUNT, idAuteur: 7_000_001 })
+    await store.write({ comptes: true }, (db) => insertSession(db, session))
+    await store.write({}, (db) => takeBackSecond(db))
+  })
+  await withStore(place.url, async (store) => {
+    const found = await store.read((db) => db.get(findSession, { empreinte: 'x' }))
+    expect(found).toMatchObject({ id_auteur: 7_000_001, revocation: null, expiration: null, portee: null })
+  })
+  await place.remove()
+})
+
 /** Leaves the store as the first release made it. */
 async function takeBackSecond(db: Db): Promise<void> {
   for (const sql of [
+    'drop index sessions_cle',
+    'alter table sessions drop column id_cle',
     'drop table classements',
     'drop table journal',
     'alter table validations drop column mois',

@@ -99,3 +99,23 @@ export function parseAnswer(text: string): Response {
   const status = Number(match[1])
   return new Response(status === 204 || status === 304 ? null : rest.join('\r\n\r\n'), { status, headers })
 }
+
+/** The text of an answer that must be an error of the dialect under /rootme/, held to everything that each of them promises. */
+export async function dialectErrorOf(
+  response: Pick<Response, 'status' | 'headers' | 'text'>,
+  status: number,
+): Promise<string> {
+  const text = await response.text()
+  expect([response.status, text]).toEqual([status, expect.stringContaining(`[{"error":{"code":${status},"message":"`)])
+  const [{ error }] = JSON.parse(text) as [{ error: { code: number; message: string } }]
+  expect(text).toBe(JSON.stringify([{ error: { code: status, message: error.message } }]))
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(response.headers.get('x-request-id')).toMatch(/^\S+$/)
+  expect(response.headers.get('api-version')).toBe('1')
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(response.headers.has('www-authenticate')).toBe(status === 401)
+  expect(response.headers.has('retry-after')).toBe(status === 429 || status === 503)
+  expect(response.headers.has('allow')).toBe(status === 405)
+  return error.message
+}

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { placeOf } from '../classement/rank.js'
-import type { Page } from '../contract.js'
+import { CLASSEMENT, placeOf } from '../classement/rank.js'
+import type { Depends, Page } from '../contract.js'
 import { Problem } from '../errors.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { listIds, padded } from '../store/list.js'
@@ -58,6 +58,12 @@ export async function findAuteur(db: Db, idAuteur: number): Promise<AuteurRow> {
     challenges,
     validations: validations.map((row) => (row.date === UNKNOWN_DATE ? { ...row, date: null } : row)),
   }
+}
+
+/** What an author's detail was made from. */
+export function dependsOfAuteur({ id_auteur, score }: AuteurRow): Depends {
+  const cle = 0 - score
+  return { names: [`auteur/${id_auteur}`, 'challenges'], ranges: [[CLASSEMENT, cle, cle]] }
 }
 
 const selectAuteur = statement<{ id: number }>()((q, p) =>

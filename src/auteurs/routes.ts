@@ -1,4 +1,3 @@
-import { CLASSEMENT } from '../classement/rank.js'
 import type { ServeRead } from '../contract.js'
 import {
   getAuteur,
@@ -9,7 +8,7 @@ import {
   presentProgression,
 } from './contract.js'
 import { findProgression } from './progression.js'
-import { findAuteur, findAuteurs } from './queries.js'
+import { dependsOfAuteur, findAuteur, findAuteurs } from './queries.js'
 
 export function auteursRoutes(serve: ServeRead): void {
   serve(listAuteurs, async ({ db }, { debut_auteurs, limite, 'id_auteur[]': auteurs, ...filters }) => {
@@ -19,9 +18,7 @@ export function auteursRoutes(serve: ServeRead): void {
 
   serve(getAuteur, async ({ db, challengeUrl }, { id_auteur }) => {
     const auteur = await findAuteur(db, id_auteur)
-    const cle = 0 - auteur.score
-    const depends = { names: [`auteur/${id_auteur}`, 'challenges'], ranges: [[CLASSEMENT, cle, cle]] as const }
-    return { body: presentAuteur(auteur, challengeUrl), depends }
+    return { body: presentAuteur(auteur, challengeUrl), depends: dependsOfAuteur(auteur) }
   })
 
   serve(getProgression, async ({ db }, { id_auteur }) => {

@@ -8,7 +8,7 @@ import { Uses } from './uses.js'
 
 /** A credential as a client presents it. */
 export interface Presented {
-  kind: Principal['kind']
+  kind: 'session' | 'cle'
   secret: string
 }
 
@@ -28,6 +28,8 @@ const REFUSALS: readonly ErrorCode[] = [
 ]
 
 interface Held {
+  /** As what it was presented. */
+  kind: Presented['kind']
   principal: Principal
   row: CredentialRow
 }
@@ -69,10 +71,10 @@ export class Guard {
     return refusal
   }
 
-  private findHeld(kind: Principal['kind'], empreinte: string): Principal | undefined {
+  private findHeld(kind: Presented['kind'], empreinte: string): Principal | undefined {
     const held = this.held.get(empreinte)
-    if (held?.principal.kind !== kind) return undefined
-    return this.stateOf(held.row) === 'valid' ? this.use(held) : undefined
+    if (held?.kind !== kind) return undefined
+    return this.stateOf(held) === 'valid' ? this.use(held) : undefined
   }
 
   private async check({ kind, secret }: Presented): Promise<Principal | ErrorCode> {
@@ -82,15 +84,15 @@ export class Guard {
     if (known) return known
     const held = await this.load(kind, empreinte)
     if (!held || !isSameDigest(held.row.empreinte, empreinte)) return 'credential_invalid'
-    const state = this.stateOf(held.row)
+    const state = this.stateOf(held)
     return state === 'valid' ? this.use(held) : state
   }
 
-  private async load(kind: Principal['kind'], empreinte: string): Promise<Held | undefined> {
+  private async load(kind: Presented['kind'], empreinte: string): Promise<Held | undefined> {
     return this.store.read(async (db, { comptes }) => {
       const row: CredentialRow | undefined = await db.get(kind === 'session' ? findSession : findCle, { empreinte })
       if (!row) return undefined
-      const held = { row, principal: toPrincipal(kind, row) }
+      const held = { kind, row, principal: toPrincipal(kind, row) }
       if (comptes === this.version) this.hold(empreinte, held)
       return held
     })
@@ -101,17 +103,17 @@ export class Guard {
     this.held.set(empreinte, held)
   }
 
-  private stateOf(row: CredentialRow): 'valid' | 'credential_expired' | 'credential_revoked' {
+  private stateOf({ kind, row }: Held): 'valid' | 'credential_expired' | 'credential_revoked' {
     if (row.revocation !== null || row.desactive) return 'credential_revoked'
-    return this.now() < endOf(row) ? 'valid' : 'credential_expired'
+    return this.now() < endOf(kind, row) ? 'valid' : 'credential_expired'
   }
 
   /** Notes the use of a credential, once an hour. */
-  private use({ row, principal }: Held): Principal {
+  private use({ kind, row, principal }: Held): Principal {
     const at = this.now() - (this.now() % USE_STEP_SECONDS)
     if ((row.derniere_utilisation ?? 0) < at) {
       row.derniere_utilisation = at
-      this.uses.note({ table: principal.kind === 'session' ? 'sessions' : 'cles_api', empreinte: row.empreinte, at })
+      this.uses.note({ table: kind === 'session' ? 'sessions' : 'cles_api', empreinte: row.empreinte, at })
     }
     return principal
   }
@@ -122,17 +124,23 @@ export class Guard {
   }
 }
 
-/** When a credential ends: a key at its expiration, a session after 7 days without use and 30 in all. */
-function endOf(row: CredentialRow): number {
-  if (row.expiration !== null) return row.expiration
-  return Math.min(row.creation + SESSION_MAX_SECONDS, (row.derniere_utilisation ?? row.creation) + SESSION_IDLE_SECONDS)
+/** When a credential ends: a key at its expiration, a session after 7 days without use, 30 in all, and with its key. */
+function endOf(kind: Presented['kind'], row: CredentialRow): number {
+  const endOfKey = row.expiration ?? Number.POSITIVE_INFINITY
+  if (kind === 'cle') return endOfKey
+  const lastUse = row.derniere_utilisation ?? row.creation
+  return Math.min(endOfKey, row.creation + SESSION_MAX_SECONDS, lastUse + SESSION_IDLE_SECONDS)
 }
 
-/** An operator's own session has every scope, another session `lecture`, a key those it was made with. */
-function toPrincipal(kind: Principal['kind'], row: CredentialRow): Principal {
+/**
+ * An operator's own session has every scope, another session `lecture`, a key those it was made with. A session that was
+ * made from a key is that key in all that it may do.
+ */
+function toPrincipal(kind: Presented['kind'], row: CredentialRow): Principal {
   const operateur = row.operateur === 1
   const own: Scope[] = operateur ? ['lecture', 'ecriture', 'export'] : ['lecture']
-  const portee = kind === 'session' ? own : own.filter((scope) => row.portee?.split(' ').includes(scope))
+  const ofKey = row.portee?.split(' ')
+  const portee = ofKey ? own.filter((scope) => ofKey.includes(scope)) : own
   const { id_compte, id_auteur, empreinte } = row
-  return { kind, id_compte, id_auteur, operateur, portee, empreinte }
+  return { kind: ofKey ? 'cle' : kind, id_compte, id_auteur, operateur, portee, empreinte }
 }

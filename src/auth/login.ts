@@ -1,15 +1,18 @@
-import { Problem } from '../errors.js'
+import type { Principal } from '../contract.js'
+import { type FieldError, Problem } from '../errors.js'
 import { nowSeconds } from '../instant.js'
 import { addressKey } from '../limits/address.js'
 import type { Limits } from '../limits/limits.js'
-import type { Change, Store } from '../store/store.js'
+import { DEFAULT_BOUNDS, ParameterError } from '../parameters.js'
+import type { Change, Db, Store } from '../store/store.js'
+import { loginParameters } from './contract.js'
 import { SESSION_MAX_SECONDS } from './guard.js'
 import { PasswordChecker } from './passwords.js'
-import { endOldSessions, findCompte, insertSession, purgeSessions } from './queries.js'
+import { endOldSessions, findCle, findCompte, insertSession, purgeSessions } from './queries.js'
 import { type LoginLimits, LoginThrottle } from './throttle.js'
 import { digest, makeSessionToken } from './tokens.js'
 
-/** Sessions of an account at once; a new one ends the oldest beyond. */
+/** Sessions at once that passwords of an account made, or one of its keys; a new one ends the oldest beyond. */
 const MAX_LIVE_SESSIONS = 100
 
 export interface NewSession {
@@ -49,16 +52,63 @@ export class Login {
     id_auteur: number
     mot_de_passe: string
   }): Promise<NewSession> {
+    return this.begin(async (db) => {
+      const still = await findCompte(db, compte.login)
+      if (still?.mot_de_passe !== compte.mot_de_passe || still.desactive) throw new Problem('login_refused')
+      return still
+    })
+  }
+
+  /**
+   * A new session that is bound to a key: it may do what the key may, and ends with it. Throws `credential_revoked` where
+   * the key, or its account, has ended meanwhile.
+   */
+  signInByKey({ empreinte }: Principal): Promise<NewSession> {
+    return this.begin(async (db, now) => {
+      const cle = await db.get(findCle, { empreinte })
+      if (!cle || cle.revocation !== null || cle.desactive || cle.expiration <= now) {
+        throw new Problem('credential_revoked')
+      }
+      return cle
+    })
+  }
+
+  /** Writes a session for whom `check` finds, in the same transaction. */
+  private begin(
+    check: (
+      db: Db,
+      now: number,
+    ) => Promise<{ id_compte: number; id_auteur: number; id_cle?: number; expiration?: number }>,
+  ): Promise<NewSession> {
     const token = makeSessionToken()
     const now = nowSeconds()
     const change: Change = {}
     return this.store.write(change, async (db) => {
-      const still = await findCompte(db, compte.login)
-      if (still?.mot_de_passe !== compte.mot_de_passe || still.desactive) throw new Problem('login_refused')
+      const owner = await check(db, now)
       await purgeSessions(db, now - 2 * SESSION_MAX_SECONDS)
-      change.comptes = (await endOldSessions(db, compte.id_compte, MAX_LIVE_SESSIONS - 1, now)) > 0
-      await insertSession(db, { empreinte: digest(token), id_compte: compte.id_compte, now })
-      return { token, idAuteur: compte.id_auteur, expiration: now + SESSION_MAX_SECONDS }
+      change.comptes = (await endOldSessions(db, owner, MAX_LIVE_SESSIONS - 1, now)) > 0
+      const { id_compte, id_auteur, id_cle = null, expiration = Number.POSITIVE_INFINITY } = owner
+      await insertSession(db, { empreinte: digest(token), id_compte, id_cle, now })
+      return { token, idAuteur: id_auteur, expiration: Math.min(expiration, now + SESSION_MAX_SECONDS) }
     })
   }
+}
+
+/** The login and the password of a body or a query. Throws `invalid_parameter`. */
+export function readLogin(given: Record<string, unknown>): { name: string; password: string } {
+  const errors: FieldError[] = []
+  const read = (parameter: 'login' | 'password') => {
+    const value = given[parameter]
+    try {
+      if (typeof value !== 'string' || value === '') throw new ParameterError('takes a text that is not empty')
+      return loginParameters[parameter].parse(value, DEFAULT_BOUNDS)
+    } catch (error) {
+      if (!(error instanceof ParameterError)) throw error
+      errors.push({ parameter, message: error.message })
+      return ''
+    }
+  }
+  const found = { name: read('login'), password: read('password') }
+  if (errors.length === 0) return found
+  throw new Problem('invalid_parameter', { detail: 'Give login and password, both as text.', errors })
 }

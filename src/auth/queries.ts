@@ -3,7 +3,10 @@ import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { CleApiTable, CompteTable } from '../store/tables.js'
 
-/** A session or a key with what its account says of it, as the guard holds it. */
+/**
+ * A session or a key with what its account says of it, as the guard holds it. For a session that was made from a key,
+ * `expiration` and `portee` are the key's, and `revocation` is whichever of the two was ended.
+ */
 export interface CredentialRow {
   empreinte: string
   id_compte: number
@@ -24,10 +27,11 @@ export const findSession = statement<{ empreinte: string }>()((q, p) =>
   q
     .selectFrom('sessions')
     .innerJoin('comptes', 'comptes.id_compte', 'sessions.id_compte')
-    .select(['empreinte', 'comptes.id_compte', 'id_auteur', 'operateur', 'desactive'])
-    .select(['sessions.creation', 'derniere_utilisation', 'revocation'])
-    .select(({ lit }) => [lit(null).as('expiration'), lit(null).as('portee')])
-    .where('empreinte', '=', p.empreinte),
+    .leftJoin('cles_api', 'cles_api.id_cle', 'sessions.id_cle')
+    .select(['sessions.empreinte', 'comptes.id_compte', 'id_auteur', 'operateur', 'desactive'])
+    .select(['sessions.creation', 'sessions.derniere_utilisation', 'expiration', 'portee'])
+    .select(({ fn }) => fn.coalesce('sessions.revocation', 'cles_api.revocation').as('revocation'))
+    .where('sessions.empreinte', '=', p.empreinte),
 )
 
 export const findCle = statement<{ empreinte: string }>()((q, p) =>
@@ -35,7 +39,7 @@ export const findCle = statement<{ empreinte: string }>()((q, p) =>
     .selectFrom('cles_api')
     .innerJoin('comptes', 'comptes.id_compte', 'cles_api.id_compte')
     .select(['empreinte', 'comptes.id_compte', 'id_auteur', 'operateur', 'desactive'])
-    .select(['cles_api.creation', 'expiration', 'derniere_utilisation', 'revocation', 'portee'])
+    .select(['id_cle', 'cles_api.creation', 'expiration', 'derniere_utilisation', 'revocation', 'portee'])
     .where('empreinte', '=', p.empreinte),
 )
 
@@ -106,13 +110,13 @@ export async function revokeAll(db: Db, idCompte: number, now: number): Promise<
 
 export async function insertSession(
   db: Db,
-  session: { empreinte: string; id_compte: number; now: number },
+  session: { empreinte: string; id_compte: number; id_cle?: number | null; now: number },
 ): Promise<void> {
-  const { empreinte, id_compte, now } = session
+  const { empreinte, id_compte, id_cle = null, now } = session
   await db.run(
     db.q
       .insertInto('sessions')
-      .values({ empreinte, id_compte, creation: now, derniere_utilisation: now, revocation: null }),
+      .values({ empreinte, id_compte, id_cle, creation: now, derniere_utilisation: now, revocation: null }),
   )
 }
 
@@ -120,12 +124,21 @@ export async function endSession(db: Db, empreinte: string, now: number): Promis
   await db.run(db.q.updateTable('sessions').set({ revocation: now }).where('empreinte', '=', empreinte))
 }
 
-/** Ends the sessions of an account but the latest ones, and says how many it ended. */
-export function endOldSessions(db: Db, idCompte: number, kept: number, now: number): Promise<number> {
+/**
+ * Ends the sessions that a password of an account made, or one of its keys, but the latest ones, and says how many it
+ * ended.
+ */
+export function endOldSessions(
+  db: Db,
+  { id_compte, id_cle = null }: { id_compte: number; id_cle?: number | null },
+  kept: number,
+  now: number,
+): Promise<number> {
   const latest = db.q
     .selectFrom('sessions')
     .select('empreinte')
-    .where('id_compte', '=', idCompte)
+    .where('id_compte', '=', id_compte)
+    .where('id_cle', id_cle === null ? 'is' : '=', id_cle)
     .where('revocation', 'is', null)
     .orderBy('creation', 'desc')
     .limit(kept)
@@ -133,7 +146,8 @@ export function endOldSessions(db: Db, idCompte: number, kept: number, now: numb
     db.q
       .updateTable('sessions')
       .set({ revocation: now })
-      .where('id_compte', '=', idCompte)
+      .where('id_compte', '=', id_compte)
+      .where('id_cle', id_cle === null ? 'is' : '=', id_cle)
       .where('revocation', 'is', null)
       .where('empreinte', 'not in', latest),
   )

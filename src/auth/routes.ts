@@ -1,13 +1,13 @@
 import { type ActionAnswer, type Principal, SCOPES, type Scope, type ServeAction } from '../contract.js'
-import { type FieldError, Problem } from '../errors.js'
+import { Problem } from '../errors.js'
 import { formatInstant, nowSeconds, parseInstant } from '../instant.js'
-import { DEFAULT_BOUNDS, ParameterError } from '../parameters.js'
 import type { Store } from '../store/store.js'
 import { countCodePoints } from '../text.js'
 import { createKey } from './cles.js'
 import * as contract from './contract.js'
+import { sessionCookie } from './cookie.js'
 import { SESSION_MAX_SECONDS } from './guard.js'
-import type { Login } from './login.js'
+import { type Login, readLogin } from './login.js'
 import { endSession, findNames, listCles, revokeCle } from './queries.js'
 
 export interface AuthDeps {
@@ -16,6 +16,8 @@ export interface AuthDeps {
   /** Whether /login takes the password in a query. */
   allowGetLogin: boolean
 }
+
+const COOKIE = 'service_session'
 
 /** The ways in: open without a credential. */
 export function loginRoutes(serve: ServeAction, { login, allowGetLogin }: AuthDeps): void {
@@ -44,7 +46,7 @@ export function sessionRoutes(serve: ServeAction, { store }: AuthDeps): void {
   serve(contract.deleteLogin, async ({ principal, secure }) => {
     const { empreinte } = principal as Principal
     await store.write({ comptes: true }, (db) => endSession(db, empreinte, nowSeconds()))
-    return { headers: { 'set-cookie': sessionCookie('', 0, secure) } }
+    return { headers: { 'set-cookie': sessionCookie(COOKIE, '', 0, secure) } }
   })
 
   serve(contract.listApiKeys, async ({ principal }) => {
@@ -76,30 +78,8 @@ function signedInAnswer(
       id_auteur: String(session.idAuteur),
       expiration: formatInstant(session.expiration),
     },
-    headers: { 'set-cookie': sessionCookie(session.token, SESSION_MAX_SECONDS, secure) },
+    headers: { 'set-cookie': sessionCookie(COOKIE, session.token, SESSION_MAX_SECONDS, secure) },
   }
-}
-
-function sessionCookie(token: string, maxAgeSeconds: number, secure: boolean): string {
-  return `service_session=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
-}
-
-function readLogin(given: Record<string, unknown>): { name: string; password: string } {
-  const errors: FieldError[] = []
-  const read = (parameter: 'login' | 'password') => {
-    const value = given[parameter]
-    try {
-      if (typeof value !== 'string' || value === '') throw new ParameterError('takes a text that is not empty')
-      return contract.loginParameters[parameter].parse(value, DEFAULT_BOUNDS)
-    } catch (error) {
-      if (!(error instanceof ParameterError)) throw error
-      errors.push({ parameter, message: error.message })
-      return ''
-    }
-  }
-  const found = { name: read('login'), password: read('password') }
-  if (errors.length === 0) return found
-  throw new Problem('invalid_parameter', { detail: 'Give login and password, both as text.', errors })
 }
 
 function readKeyRequest(body: Record<string, unknown>) {

@@ -1,10 +1,7 @@
-import { sql } from 'kysely'
-import { leafOf, MAX_MEMBERS } from '../store/counted.js'
-import { hidden, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import { UNKNOWN_DATE } from '../store/tables.js'
 import type { ProgressionRow } from './contract.js'
-import { countValidations, orderOfValidations, validationsFrom } from './queries.js'
+import { countBefore, countValidations, validationsFrom } from './queries.js'
 
 const MAX_POINTS = 60
 
@@ -40,27 +37,3 @@ async function samplePoints(db: Db, idChallenge: number, dated: number): Promise
 function lastOfEachDate(points: ProgressionRow['points']): ProgressionRow['points'] {
   return points.filter(({ date }, i) => date !== points[i + 1]?.date)
 }
-
-/** How many validations of a challenge have an earlier date. */
-async function countBefore(db: Db, idChallenge: number, date: number): Promise<number> {
-  const leaf = await leafOf(db, orderOfValidations(idChallenge), date, 0)
-  const found = await db.get(countInLeaf, { id_challenge: idChallenge, cle: leaf.cle, id: leaf.id, date })
-  return leaf.avant + Number(found?.nb)
-}
-
-const countInLeaf = statement<{ id_challenge: number; cle: number; id: number; date: number }>()((q, p) =>
-  q
-    .selectFrom(
-      q
-        .selectFrom('validations')
-        .select('date')
-        .where('id_challenge', '=', hidden(q, p.id_challenge))
-        .where(sql<boolean>`(date, id_auteur) >= (${hidden(q, p.cle)}, ${hidden(q, p.id)})`)
-        .orderBy('date')
-        .orderBy('id_auteur')
-        .limit(sql.lit(MAX_MEMBERS))
-        .as('feuille'),
-    )
-    .select(({ fn }) => fn.countAll<number>().as('nb'))
-    .where('date', '<', p.date),
-)

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Page } from '../contract.js'
 import { Problem } from '../errors.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
-import { seek } from '../store/counted.js'
+import { leafOf, MAX_MEMBERS, seek } from '../store/counted.js'
 import { listIds, padded } from '../store/list.js'
 import { type Builder, forRows, hidden, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
@@ -77,6 +77,26 @@ export async function findValidations(
   }
 }
 
+/** Who solved a challenge, the latest solver first and unknown dates last; at one time the higher id first. Throws `resource_not_found`. */
+export async function findLatestValidations(
+  db: Db,
+  idChallenge: number,
+  debut = 0,
+  limite = DEFAULT_PAGE_ROWS,
+): Promise<Page<ValidationRow>> {
+  const total = await countValidations(db, idChallenge)
+  const dated = await countBefore(db, idChallenge, UNKNOWN_DATE)
+  // What comes last in the order of dates comes first here.
+  const backwards = async (from: number, to: number) =>
+    from < to ? (await validationsFrom(db, idChallenge, from, to - from)).reverse() : []
+  const end = Math.min(debut + limite, total)
+  const rows = [
+    ...(await backwards(dated - Math.min(end, dated), dated - debut)),
+    ...(await backwards(dated + total - end, dated + total - Math.max(debut, dated))),
+  ]
+  return { rows, debut, limite, total, more: end < total }
+}
+
 /** How often a challenge was solved. Throws `resource_not_found`. */
 export async function countValidations(db: Db, idChallenge: number): Promise<number> {
   const challenge = await db.get(selectCount, { id: idChallenge })
@@ -85,7 +105,7 @@ export async function countValidations(db: Db, idChallenge: number): Promise<num
 }
 
 /** The counted order of who solved a challenge. */
-export function orderOfValidations(idChallenge: number): string {
+function orderOfValidations(idChallenge: number): string {
   return `validations/${idChallenge}`
 }
 
@@ -100,6 +120,13 @@ export async function validationsFrom(
   const { cle, id, reste } = start
   const rows = await db.all(selectValidations(reste + limite), { id_challenge: idChallenge, cle, id })
   return rows.slice(reste, reste + limite).map((row) => (row.date === UNKNOWN_DATE ? { ...row, date: null } : row))
+}
+
+/** How many validations of a challenge have an earlier date. */
+export async function countBefore(db: Db, idChallenge: number, date: number): Promise<number> {
+  const leaf = await leafOf(db, orderOfValidations(idChallenge), date, 0)
+  const found = await db.get(countInLeaf, { id_challenge: idChallenge, cle: leaf.cle, id: leaf.id, date })
+  return leaf.avant + Number(found?.nb)
 }
 
 function writtenByAny(auteurs: number[]) {
@@ -156,4 +183,21 @@ const selectValidations = forRows((rows) =>
       .orderBy('validations.id_auteur')
       .limit(rows),
   ),
+)
+
+const countInLeaf = statement<{ id_challenge: number; cle: number; id: number; date: number }>()((q, p) =>
+  q
+    .selectFrom(
+      q
+        .selectFrom('validations')
+        .select('date')
+        .where('id_challenge', '=', hidden(q, p.id_challenge))
+        .where(sql<boolean>`(date, id_auteur) >= (${hidden(q, p.cle)}, ${hidden(q, p.id)})`)
+        .orderBy('date')
+        .orderBy('id_auteur')
+        .limit(sql.lit(MAX_MEMBERS))
+        .as('feuille'),
+    )
+    .select(({ fn }) => fn.countAll<number>().as('nb'))
+    .where('date', '<', p.date),
 )

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Page } from '../contract.js'
+import type { Depends, Page } from '../contract.js'
 import { countAll, type Key, leafOf, MAX_MEMBERS, seek } from '../store/counted.js'
 import { hidden, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
@@ -47,6 +47,16 @@ export async function findRanked(db: Db, ranking: Ranking, debut: number, limite
   const rows = start ? await readRanked(db, ranking, start, debut - start.reste, debut + limite) : []
   return { rows: rows.slice(start?.reste), debut, limite, total, more: debut + limite < total }
 }
+
+/** What a page of a ranking was made from: it shows names, and the keys between its first row and its last. */
+export function dependsOfRanked(arbre: string, rows: readonly RankedRow[]): Depends {
+  const [first, last] = [rows[0], rows.at(-1)]
+  const [de, a] = first && last ? [0 - first.score, 0 - last.score] : [BEYOND, BEYOND]
+  return { names: [], noms: rows.map(({ id_auteur }) => id_auteur), ranges: [[arbre, de, a]] }
+}
+
+/** No key lies here. */
+export const BEYOND = Number.MAX_SAFE_INTEGER
 
 /**
  * Rows with their places, from the row where a leaf begins. A tie that begins inside the leaf is seen in its rows, and one

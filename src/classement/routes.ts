@@ -11,7 +11,7 @@ import {
 import { findHistogramme } from './histogramme.js'
 import { findPart, findPartAround, numberOf, orderOf, type Part, rankingOfPart } from './partial.js'
 import { findClassement, findRowAround, whole } from './queries.js'
-import { CLASSEMENT } from './rank.js'
+import { BEYOND, CLASSEMENT, dependsOfRanked } from './rank.js'
 
 export function classementRoutes(serve: ServeRead): void {
   serve(listClassement, async ({ db }, { debut_classement, limite, autour_de, id_rubrique, periode }) => {
@@ -38,19 +38,11 @@ export function classementRoutes(serve: ServeRead): void {
   })
 }
 
-/** A page of the ranking shows names, and the keys between its first row and its last. */
+/** A page by category also tells whether the category is there. */
 function dependsOf(part: Part | undefined, rows: readonly RankedRow[]): Depends {
-  const [first, last] = [rows[0], rows.at(-1)]
-  const [de, a] = first && last ? [0 - first.score, 0 - last.score] : [BEYOND, BEYOND]
-  return {
-    names: part && 'id_rubrique' in part ? ['rubriques'] : [],
-    noms: rows.map(({ id_auteur }) => id_auteur),
-    ranges: [[part ? orderOf(numberOf(part)) : CLASSEMENT, de, a]],
-  }
+  const depends = dependsOfRanked(part ? orderOf(numberOf(part)) : CLASSEMENT, rows)
+  return part && 'id_rubrique' in part ? { ...depends, names: ['rubriques'] } : depends
 }
-
-/** No key lies here. */
-const BEYOND = Number.MAX_SAFE_INTEGER
 
 function partOf(id_rubrique: number | undefined, periode: Periode | undefined): Part | undefined {
   if (id_rubrique !== undefined && periode) {

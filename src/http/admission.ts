@@ -17,6 +17,11 @@ export interface AdmissionLimits {
 
 const WINDOW_SECONDS = 60
 
+export const CONTRACT_COOKIES: Cookies = new Map([
+  ['service_session', { kind: 'session' }],
+  ['api_key', { kind: 'cle' }],
+])
+
 /** Decides who a request is, and counts it: the account where a credential is valid, else the address. */
 export class Admission {
   private readonly accounts: Limiter
@@ -39,14 +44,19 @@ export class Admission {
     }
   }
 
-  /** For paths that need a credential. */
-  required = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
-    this.admit(request, reply, (refusal) => done(refusal))
-  }
+  /** For paths of the contract that need a credential. */
+  readonly required = this.by(CONTRACT_COOKIES).required
 
-  /** For open paths: a credential only decides who is charged. */
-  optional = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
-    this.admit(request, reply, (refusal) => done(refusal?.status === 401 ? undefined : refusal))
+  /** For its open paths. */
+  readonly optional = this.by(CONTRACT_COOKIES).optional
+
+  /** What a scope is admitted by that looks at these cookies, and at Bearer. */
+  by(cookies: Cookies): Admitting {
+    return {
+      required: (request, reply, done) => this.admit(cookies, request, reply, (refusal) => done(refusal)),
+      optional: (request, reply, done) =>
+        this.admit(cookies, request, reply, (refusal) => done(refusal?.status === 401 ? undefined : refusal)),
+    }
   }
 
   /** Takes back the charge of a request that cost nothing. */
@@ -60,12 +70,17 @@ export class Admission {
   }
 
   /** Most requests come with a credential that is held, and where counts are held too they pass without waiting. */
-  private admit(request: FastifyRequest, reply: FastifyReply, decided: (refusal?: Problem) => void): void {
+  private admit(
+    cookies: Cookies,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    decided: (refusal?: Problem) => void,
+  ): void {
     const versions = this.versions.read(request.raw.socket)
     const found =
       versions instanceof Promise
-        ? versions.then((read) => this.identify(request, read))
-        : this.identify(request, versions)
+        ? versions.then((read) => this.identify(cookies, request, read))
+        : this.identify(cookies, request, versions)
     const refusal =
       found instanceof Promise
         ? found.then((who) => this.decide(request, reply, who))
@@ -74,9 +89,9 @@ export class Admission {
     else decided(refusal)
   }
 
-  private identify(request: FastifyRequest, versions: Versions): Identity | Promise<Identity> {
+  private identify(cookies: Cookies, request: FastifyRequest, versions: Versions): Identity | Promise<Identity> {
     request.versions = versions
-    return this.guard.identify(presentedBy(request), versions.comptes)
+    return this.guard.identify(presentedBy(request, cookies), versions.comptes)
   }
 
   private decide(request: FastifyRequest, reply: FastifyReply, who: Identity): Refusal | Promise<Refusal> {
@@ -84,6 +99,7 @@ export class Admission {
       request.principal = who
       return this.charge(request, reply, 'compte', this.accounts, String(who.id_compte))
     }
+    request.refusal = who
     const refusal = this.charge(request, reply, 'adresse', this.addresses, addressKey(addressOf(request)))
     if (refusal instanceof Promise) return refusal.then((later) => later ?? new Problem(who))
     return refusal ?? new Problem(who)
@@ -113,6 +129,18 @@ export class Admission {
 }
 
 type Done = (error?: Error) => void
+type Admit = (request: FastifyRequest, reply: FastifyReply, done: Done) => void
+
+/** The two ways in of a scope. */
+export interface Admitting {
+  /** For paths that need a credential. */
+  required: Admit
+  /** For open paths: a credential only decides who is charged. */
+  optional: Admit
+}
+
+/** The cookies that are looked at: what each of them is, and where in its value the secret lies if it is not all of it. */
+export type Cookies = ReadonlyMap<string, { kind: Presented['kind']; secretIn?(value: string): string }>
 type Identity = Principal | ErrorCode
 /** Why a request goes no further; undefined: it does. */
 type Refusal = Problem | undefined
@@ -127,14 +155,16 @@ function setBudgetHeader(reply: FastifyReply, name: string, budget: Budget): voi
 }
 
 /** The credentials of a request, sessions first, as an account's own session may do the most. */
-function presentedBy(request: FastifyRequest): Presented[] {
+function presentedBy(request: FastifyRequest, cookies: Cookies): Presented[] {
   const { cookie, authorization } = request.headers
   const presented: Presented[] = []
   if (cookie !== undefined) {
     for (const pair of cookie.split(';')) {
       const equals = pair.indexOf('=')
-      const kind = COOKIES.get(pair.slice(0, equals).trim())
-      if (kind && equals > 0) presented.push({ kind, secret: unquote(pair.slice(equals + 1).trim()) })
+      const known = cookies.get(pair.slice(0, equals).trim())
+      if (!known || equals <= 0) continue
+      const value = unquote(pair.slice(equals + 1).trim())
+      presented.push({ kind: known.kind, secret: known.secretIn?.(value) ?? value })
     }
     if (presented.length > 1) presented.sort((a, b) => Number(b.kind === 'session') - Number(a.kind === 'session'))
   }
@@ -143,11 +173,6 @@ function presentedBy(request: FastifyRequest): Presented[] {
   else if (authorization !== undefined) presented.push({ kind: 'cle', secret: '' })
   return presented
 }
-
-const COOKIES = new Map<string, Principal['kind']>([
-  ['service_session', 'session'],
-  ['api_key', 'cle'],
-])
 
 function unquote(value: string): string {
   return value.length > 1 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value

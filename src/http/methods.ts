@@ -28,7 +28,8 @@ export async function refuseUnknownPath(request: FastifyRequest): Promise<void> 
   if (request.is404) throw new Problem('path_not_found')
 }
 
-function refuse(app: FastifyInstance, path: string, methods: string[], admit?: Admission['required']): void {
+/** Answers the methods that a path does not take, after `admit` and the hooks of the scope. */
+export function refuse(app: FastifyInstance, path: string, methods: string[], admit?: Admission['required']): void {
   const allow = [...new Set(methods)].sort().join(', ')
   const refusal = async () => {
     throw new Problem('method_not_allowed', { allow })

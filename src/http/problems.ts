@@ -7,27 +7,40 @@ const CUT_SHORT = 'is not well-formed, or not as long as Content-Length says'
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
-/** The one place where an error becomes an answer: what is not of the catalogue tells the client nothing and the log all. */
-export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const isCutOff = request.raw.errored !== null && request.raw.errored === error
-  const problem = isCutOff ? invalidBody(CUT_SHORT) : toProblem(error)
-  if (problem.status >= 500) {
-    const cause = problem.cause ?? error
-    // What a store says is for its operator; where in our code it was met says nothing, a thousand times a second.
-    const err = cause instanceof StoreError ? cause.message : cause
-    request.log.error({ request_id: request.id, err }, problem.code)
-  }
-  sendProblem(problem, request, reply)
+/** How the answers of a scope tell a problem. */
+export interface ProblemShape {
+  contentType: string
+  bodyOf(problem: Problem, requestId: string): unknown
 }
 
-function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
+const contractShape: ProblemShape = {
+  contentType: PROBLEM_TYPE,
+  bodyOf: (problem, requestId) => problem.toBody(requestId),
+}
+
+/** The one place where an error becomes an answer: what is not of the catalogue tells the client nothing and the log all. */
+export function errorSender(shape = contractShape) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const isCutOff = request.raw.errored !== null && request.raw.errored === error
+    const problem = isCutOff ? invalidBody(CUT_SHORT) : toProblem(error)
+    if (problem.status >= 500) {
+      const cause = problem.cause ?? error
+      // What a store says is for its operator; where in our code it was met says nothing, a thousand times a second.
+      const err = cause instanceof StoreError ? cause.message : cause
+      request.log.error({ request_id: request.id, err }, problem.code)
+    }
+    sendProblem(problem, shape, request, reply)
+  }
+}
+
+function sendProblem(problem: Problem, shape: ProblemShape, request: FastifyRequest, reply: FastifyReply): void {
   reply.code(problem.status)
-  reply.header('content-type', PROBLEM_TYPE).header('cache-control', 'no-store')
+  reply.header('content-type', shape.contentType).header('cache-control', 'no-store')
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="palmares"')
   if (problem.retryAfterSeconds !== undefined) reply.header('retry-after', String(problem.retryAfterSeconds))
   if (problem.allow !== undefined) reply.header('allow', problem.allow)
   request.problem = problem.code
-  reply.send(toJsonBuffer(problem.toBody(request.id)))
+  reply.send(toJsonBuffer(shape.bodyOf(problem, request.id)))
 }
 
 function toProblem(error: unknown): Problem {

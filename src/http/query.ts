@@ -10,15 +10,21 @@ export interface ParsedQuery {
   kept: [name: string, value: string][]
 }
 
-/** Decodes the text after `?`. Throws a 400 that names the parameter whose percent-encoding or UTF-8 is broken. */
-export function decodeQuery(text: string): RawQuery {
+/** Gives the text of a name or a value, which belongs to a name. */
+export type Decode = (part: string, rawName: string) => string
+
+/**
+ * Decodes the text after `?`. Throws a 400 that names the parameter whose percent-encoding or UTF-8 is broken, unless
+ * `decode` takes those.
+ */
+export function decodeQuery(text: string, decode: Decode = decodePart): RawQuery {
   const query: RawQuery = new Map()
   for (const part of text.split('&')) {
     if (part === '') continue
     const equals = part.indexOf('=')
     const rawName = equals < 0 ? part : part.slice(0, equals)
-    const name = decodePart(rawName, rawName)
-    const value = equals < 0 ? '' : decodePart(part.slice(equals + 1), name)
+    const name = decode(rawName, rawName)
+    const value = equals < 0 ? '' : decode(part.slice(equals + 1), name)
     const values = query.get(name)
     if (values) values.push(value)
     else query.set(name, [value])

@@ -7,6 +7,8 @@ declare module 'fastify' {
   /** What the phases of a request leave for those that follow. */
   interface FastifyRequest {
     principal: Principal | undefined
+    /** Why no credential that was sent is valid; undefined where one is. */
+    refusal: ErrorCode | undefined
     budget: Budget | undefined
     versions: Versions
     /** The code of the problem that answered it. */

@@ -8,13 +8,13 @@ import type { Bounds, Parameters } from '../parameters.js'
 import { type Db, type Store, StoreError, type Versions } from '../store/store.js'
 import type { Admission } from './admission.js'
 import { BulkBodies } from './bulk.js'
-import type { Ready, ResponseCache } from './cache.js'
+import type { Made, Ready, ResponseCache } from './cache.js'
 import { linkHeader } from './links.js'
 import type { Metrics } from './metrics.js'
 import { addressOf, type Origins } from './origin.js'
 import { decodeQuery, type ParsedQuery, parsePath, parseQuery } from './query.js'
 
-const JSON_TYPE = 'application/json; charset=utf-8'
+export const JSON_TYPE = 'application/json; charset=utf-8'
 
 export interface ServeDeps {
   store: Store
@@ -34,31 +34,53 @@ export type Record = (endpoint: Endpoint, isHeld: boolean) => void
  * snapshot, made ready, and held for the next.
  */
 export function serveReads(app: FastifyInstance, deps: ServeDeps, record: Record): ServeRead {
-  const { store, cache, origins, metrics, challengeUrl, bounds } = deps
+  const { origins, challengeUrl, bounds } = deps
   return (endpoint, handler) => {
     record(endpoint, true)
-    app.get(toRoute(endpoint.path), async (request, reply) => {
+    app.get(toRoute(endpoint.path), (request, reply) => {
       const base = endpoint.paged ? origins.baseUrl(request) : ''
-      const key = `${base} ${request.raw.url}`
-      const { donnees } = request.versions
-      if (!cache.isAt(donnees)) await cache.catchUp(donnees)
-      const held = cache.get(key, donnees)
-      metrics.cacheAnswered(held !== undefined)
-      if (held) return sendReady(request, reply, held, deps.admission)
-
-      const query = readQuery(endpoint, request, bounds)
-      const parameters = { ...readPath(endpoint, request, bounds), ...query.values } as never
-      const isLong = endpoint.isLong?.(query.values as never) ?? false
-      const read = async (db: Db, version: Versions) => {
-        const answer = await handler({ db, challengeUrl }, parameters)
-        const ready = makeReady(endpoint, answer, query, `${base}${pathOf(endpoint, request)}`)
-        return { ready, depends: answer.depends, version: version.donnees }
-      }
-      const work = () => store.read(read, { source: 'any', isLong }).catch(isLong ? tellTooBroad : undefined)
-      const ready = await cache.make(key, donnees, work)
-      return sendReady(request, reply, ready, deps.admission)
+      return sendRead(deps, request, reply, `${base} ${request.raw.url}`, () => {
+        const query = readQuery(endpoint, request, bounds)
+        const parameters = { ...readPath(endpoint, request, bounds), ...query.values } as never
+        const make = async (db: Db) => {
+          const answer = await handler({ db, challengeUrl }, parameters)
+          const ready = makeReady(endpoint, answer, query, `${base}${pathOf(endpoint, request)}`)
+          return { ready, depends: answer.depends }
+        }
+        return { make, isLong: endpoint.isLong?.(query.values as never) ?? false }
+      })
     })
   }
+}
+
+/** How an answer is made that is not held. */
+export interface Making {
+  make(db: Db): Promise<Omit<Made, 'version'>>
+  /** Whether it may take longer than the event loop can be held. */
+  isLong: boolean
+}
+
+/**
+ * Answers a read with what is held under a key and right at this version of the data; `prepare` says how to make it where
+ * nothing is.
+ */
+export async function sendRead(
+  { store, cache, metrics, admission }: ServeDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  key: string,
+  prepare: () => Making,
+): Promise<FastifyReply> {
+  const { donnees } = request.versions
+  if (!cache.isAt(donnees)) await cache.catchUp(donnees)
+  const held = cache.get(key, donnees)
+  metrics.cacheAnswered(held !== undefined)
+  if (held) return sendReady(request, reply, held, admission)
+
+  const { make, isLong } = prepare()
+  const read = async (db: Db, version: Versions) => ({ ...(await make(db)), version: version.donnees })
+  const work = () => store.read(read, { source: 'any', isLong }).catch(isLong ? tellTooBroad : undefined)
+  return sendReady(request, reply, await cache.make(key, donnees, work), admission)
 }
 
 /** What a long read is not given the time for. */
@@ -156,10 +178,13 @@ export function requireScope({ scope }: Endpoint, { principal }: FastifyRequest)
 }
 
 export function readQuery(endpoint: Endpoint, request: FastifyRequest, bounds: Bounds): ParsedQuery {
-  const url = request.raw.url as string
+  return parseQuery(endpoint.query, decodeQuery(queryOf(request)), bounds)
+}
+
+/** The text after `?`, as it came. */
+export function queryOf({ raw: { url = '' } }: FastifyRequest): string {
   const mark = url.indexOf('?')
-  const query = decodeQuery(mark < 0 ? '' : url.slice(mark + 1))
-  return parseQuery(endpoint.query, query, bounds)
+  return mark < 0 ? '' : url.slice(mark + 1)
 }
 
 function readPath(endpoint: Endpoint, request: FastifyRequest, bounds: Bounds): { [name: string]: unknown } {

@@ -12,7 +12,7 @@ import Fastify, {
 import { invalidBody, invalidParameter, Problem } from '../errors.js'
 import type { Metrics } from './metrics.js'
 import { addressOf, isHost, type Origins } from './origin.js'
-import { sendError } from './problems.js'
+import { errorSender } from './problems.js'
 import { decodeQuery } from './query.js'
 import './request.js'
 import { answerOddRequests, bytesRefuser, Connections } from './sockets.js'
@@ -41,9 +41,18 @@ export interface HttpSettings {
   maxConnections: number
 }
 
-/** A server with the phases that every request passes, and no route. */
-export function createHttpServer(settings: HttpSettings, metrics: Metrics, origins: Origins): FastifyInstance {
+/**
+ * A server with the phases that every request passes, and no route. `mend` may write an address anew before it is looked at,
+ * for a scope that takes what the router would refuse.
+ */
+export function createHttpServer(
+  settings: HttpSettings,
+  metrics: Metrics,
+  origins: Origins,
+  mend: (url: string) => string,
+): FastifyInstance {
   const nextId = requestIds()
+  const sendError = errorSender()
   const app = Fastify({
     loggerInstance: settings.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -57,7 +66,7 @@ export function createHttpServer(settings: HttpSettings, metrics: Metrics, origi
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     // The router would take the server as a whole for the page at `/`.
-    rewriteUrl: ({ url = '' }: { url?: string }) => (url === '*' ? '/*' : url),
+    rewriteUrl: ({ url = '' }: { url?: string }) => (url === '*' ? '/*' : mend(url)),
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,
@@ -80,7 +89,7 @@ export function createHttpServer(settings: HttpSettings, metrics: Metrics, origi
   const refuseBytes = bytesRefuser(settings.log, metrics, nextId)
   answerOddRequests(app, refuseBytes)
   const connections = new Connections(app)
-  for (const field of ['principal', 'budget', 'versions', 'problem', 'startedAt'] as const)
+  for (const field of ['principal', 'refusal', 'budget', 'versions', 'problem', 'startedAt'] as const)
     app.decorateRequest(field, undefined as never)
 
   const begin = (request: FastifyRequest, reply: FastifyReply) => {

@@ -424,7 +424,7 @@ describe.each(engines)('an import on %s', (engine) => {
     test('lose their sessions with a new password, and keep them with the same', async () => {
       await importInto(store, [...portal, compte], { withAccounts: true })
       await store.write({}, (db) =>
-        db.exec("insert into sessions select 'x', id_compte, 1, 1, null from comptes where login = 'alice'"),
+        db.exec("insert into sessions select 'x', id_compte, 1, 1, null, null from comptes where login = 'alice'"),
       )
       await importInto(store, [compte], { withAccounts: true })
       expect(await counts()).toEqual({ sessions: 1, cles_api: 1 })

@@ -145,10 +145,11 @@ async function mergeKeys(db: Db): Promise<number> {
     portee = excluded.portee, expiration = excluded.expiration, revocation = null
     where (cles_api.id_compte, cles_api.nom, cles_api.portee, cles_api.expiration, cles_api.revocation)
       is distinct from (excluded.id_compte, excluded.nom, excluded.portee, excluded.expiration, null)`
-  const removed = await db.exec(
-    `delete from cles_api where id_compte in (select c.id_compte from comptes c join ${lotOf('comptes')} l on l.login = c.login)
-     and not exists (select 1 from ${lot} l where l.empreinte = cles_api.empreinte)`,
-  )
+  const isGone = `id_compte in (select c.id_compte from comptes c join ${lotOf('comptes')} l on l.login = c.login)
+     and not exists (select 1 from ${lot} l where l.empreinte = cles_api.empreinte)`
+  // Said outright, as an import into SQLite may run without the references of the schema.
+  await db.exec(`delete from sessions where id_cle in (select id_cle from cles_api where ${isGone})`)
+  const removed = await db.exec(`delete from cles_api where ${isGone}`)
   const kept = await db.exec(
     `insert into cles_api (id_cle, id_compte, ${columns}) select l.id_cle, c.id_compte, ${values}
      from (select *, row_number() over (partition by id_cle order by ligne) as rang from ${lot}) as l
@@ -159,6 +160,10 @@ async function mergeKeys(db: Db): Promise<number> {
   await db.passIds('cles_api', 'id_cle')
   const written = await db.exec(
     `insert into cles_api (id_compte, ${columns}) select c.id_compte, ${values} ${from} where true order by l.ligne ${update}`,
+  )
+  // A key that went to another account leaves the sessions behind that it made for the first.
+  await db.exec(
+    `delete from sessions where exists (select 1 from cles_api k where k.id_cle = sessions.id_cle and k.id_compte <> sessions.id_compte)`,
   )
   return removed + kept + written
 }

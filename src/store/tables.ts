@@ -139,6 +139,8 @@ export interface SessionTable {
   creation: number
   derniere_utilisation: number
   revocation: number | null
+  /** The key that it was made from and ends with; null where a password made it. */
+  id_cle: number | null
 }
 
 export interface CleApiTable {

@@ -229,5 +229,6 @@ const REFERENCES: readonly { child: string; column: string; parent: string }[] =
   { child: 'validations', column: 'id_challenge', parent: 'challenges' },
   { child: 'comptes', column: 'id_auteur', parent: 'auteurs' },
   { child: 'sessions', column: 'id_compte', parent: 'comptes' },
+  { child: 'sessions', column: 'id_cle', parent: 'cles_api' },
   { child: 'cles_api', column: 'id_compte', parent: 'comptes' },
 ]

@@ -1,0 +1,17 @@
+import { CONTRACT_COOKIES, type Cookies } from '../http/admission.js'
+
+export const SESSION_COOKIE = 'spip_session'
+
+/** The contract's cookies, and the one of these clients: the author's id, `_`, and the session. */
+export const ROOTME_COOKIES: Cookies = new Map([
+  ...CONTRACT_COOKIES,
+  [SESSION_COOKIE, { kind: 'session', secretIn: (value) => value.replace(/^\d+_/, '') }],
+])
+
+/** Who signs in has a key at most: a session of before says nothing, and must not stand before the key. */
+export const KEY_COOKIES: Cookies = new Map([['api_key', { kind: 'cle' }]])
+
+/** What the cookie and the body of a login hold. */
+export function sessionText({ idAuteur, token }: { idAuteur: number; token: string }): string {
+  return `${idAuteur}_${token}`
+}

@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { DEFAULT_BOUNDS } from '../parameters.js'
+import { filters, mendUrl, readAsked, readId } from './query.js'
+
+const read = (text: string) => readAsked(text, filters.challenges, 'debut_challenges', DEFAULT_BOUNDS)
+
+test.each([
+  ['/rootme/auteurs/1%', '/rootme/auteurs/1%25'],
+  ['/rootme/auteurs/1%zz%4', '/rootme/auteurs/1%25zz%254'],
+  ['/rootme/auteurs/%E9%2F', '/rootme/auteurs/%C3%A9%2F'],
+  ['/rootme/auteurs/%C3%A9', '/rootme/auteurs/%C3%A9'],
+  ['//rootme//auteurs?nom=%', '/rootme//auteurs?nom=%'],
+  ['http://a.example/rootme/%?x', '/rootme/%25?x'],
+])('an address of the dialect is mended before the router looks at it: %s', (given, mended) => {
+  expect(mendUrl(given)).toBe(mended)
+})
+
+test.each(['/auteurs/%', '//auteurs', '/rootmes/%', '/p/rootme/%', '/%', '*', '/?x=/rootme/%', '/ROOTME/%'])(
+  'another address stays as it is: %s',
+  (address) => {
+    expect(mendUrl(address)).toBe(address)
+  },
+)
+
+test('a mended path is always percent-encoded UTF-8, whatever was sent', () => {
+  const anyPath = fc.string({ unit: fc.constantFrom('%', '2', 'F', 'e', '9', 'C3%A9', 'é', '/', 'x', '+') })
+  fc.assert(
+    fc.property(anyPath, (path) => {
+      const mended = mendUrl(`/rootme/${path}`)
+      expect(() => decodeURIComponent(mended)).not.toThrow()
+      expect(mendUrl(mended)).toBe(mended)
+    }),
+  )
+})
+
+test('no text of a query is refused for its encoding', () => {
+  const anyText = fc.string({ unit: fc.constantFrom('%', '0', 'A', 'f', 'é', '=', '&', '+', '[', ']', 'titre') })
+  fc.assert(
+    fc.property(anyText, (text) => {
+      expect(read(`zzz=${text}`).debut).toBe(0)
+    }),
+  )
+})
+
+test.each([
+  ['titre=100%', '100%'],
+  ['titre=%E9toile', 'etoile'],
+  ['titre=%C3%A9toile', 'etoile'],
+  ['titre=\xc3\xa9toile', 'etoile'],
+  ['titre=a+b%2B', 'a b+'],
+  ['titre=a&titre=b', 'b'],
+])('a filter is read as it was meant: %s', (text, titre) => {
+  expect(read(text).values.titre).toBe(titre)
+})
+
+test.each([
+  ['', 0],
+  ['50', 50],
+  ['050', 50],
+  [' 50"', 50],
+  ['50.9', 50],
+  ['abc', 0],
+  ['-50', 0],
+  ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
+])('an offset is read as PHP reads a number: %j', (text, row) => {
+  expect(read(`debut_challenges=7&debut_challenges=${text}`).debut).toBe(row)
+})
+
+test.each([
+  ['123', 123],
+  ['0123', 123],
+  ['123"', 123],
+  ['123/x', 123],
+  ['+5', 5],
+  ['0', undefined],
+  ['-1', undefined],
+  ['x1', undefined],
+  ['', undefined],
+  ['9007199254740993', undefined],
+])('an id is the digits that a path begins with: %j', (text, id) => {
+  expect(readId(text)).toBe(id)
+})

@@ -1,0 +1,96 @@
+import { isUtf8 } from 'node:buffer'
+import { decodeQuery, type ParsedQuery, parseQuery, type RawQuery } from '../http/query.js'
+import { type Bounds, contains, equals, ids, integer, type Parameter, type Parameters } from '../parameters.js'
+
+/** What a request of the dialect asks a list for. */
+export interface Asked extends ParsedQuery {
+  debut: number
+}
+
+/**
+ * Reads filters and an offset as generously as the live portal does: of a name that is given twice the last value counts, an
+ * unknown one is ignored, a number is its leading digits. Throws a 400 that names the filter which is too long, or should be a
+ * number and is none.
+ */
+export function readAsked(text: string, filters: Parameters, debutName: string, bounds: Bounds): Asked {
+  const query = decodeQuery(text, decodeAny)
+  const debut = readDebut(query.get(debutName)?.at(-1))
+  for (const [name, { maxValues }] of Object.entries(filters)) {
+    if (maxValues === undefined) keepLast(query, name)
+  }
+  return { ...parseQuery(filters, query, bounds), debut }
+}
+
+function keepLast(query: RawQuery, name: string): void {
+  const last = query.get(name)?.at(-1)
+  if (last !== undefined) query.set(name, [last])
+}
+
+/** A row as PHP would read it: its leading digits, else the first; none is beyond what a number carries. */
+function readDebut(text = ''): number {
+  const row = Number(digitsOf(text))
+  return row >= 0 ? Math.min(row, Number.MAX_SAFE_INTEGER) : 0
+}
+
+/** The id that a part of a path begins with; undefined where it begins with none. */
+export function readId(text: string): number | undefined {
+  const id = Number(digitsOf(text))
+  return Number.isSafeInteger(id) && id > 0 ? id : undefined
+}
+
+/** The filters that lists of the dialect take, by the contract's rules of what matches. */
+export const filters = {
+  challenges: {
+    titre: contains('title'),
+    soustitre: contains('subtitle'),
+    lang: equals('language'),
+    score: leading(integer('The score.')),
+    'id_auteur[]': leading(ids('Challenges written by any of these authors.')),
+    id_rubrique: leading(integer('The category.')),
+  },
+  auteurs: { nom: contains('name'), statut: equals('status'), lang: equals('language') },
+  classement: {},
+  environnements_virtuels: { nom: contains('name'), os: equals('operating system') },
+}
+
+/** A number of which only the leading digits count; without any it is what the contract refuses. */
+function leading<P extends Parameter<unknown>>(parameter: P): P {
+  return { ...parameter, parse: (value: string, bounds: Bounds) => parameter.parse(digitsOf(value), bounds) }
+}
+
+/** The leading digits of a text, without leading zeros; the text itself where there are none. */
+function digitsOf(text: string): string {
+  return /^\s*\+?0*(\d+)/.exec(text)?.[1] ?? text
+}
+
+/** Decodes a form or a query: bytes that are not UTF-8 are Latin-1, a stray `%` is itself. */
+export function decodeAny(part: string): string {
+  return decodeBytes(part.replace(/\+/g, ' '), toText)
+}
+
+/**
+ * Writes an address below the dialect's prefix as the router takes it: it refuses paths whose percent-encoding is broken or not
+ * UTF-8, and would not know a prefix behind two slashes. Other addresses stay as they are.
+ */
+export function mendUrl(url: string): string {
+  const match = /^(?:https?:\/\/[^/?#]*)?\/+(rootme(?:\/[^?#]*)?)(?=[?#]|$)/.exec(url)
+  if (!match) return url
+  const path = decodeBytes(match[1] as string, (bytes) => encodeURIComponent(toText(bytes)))
+  return `/${path.replace(/%(?![0-9a-f]{2})/gi, '%25')}${url.slice(match[0].length)}`
+}
+
+/** Replaces each run of bytes, percent-encoded or as they are. */
+function decodeBytes(text: string, replace: (bytes: Buffer) => string): string {
+  return text.replace(/(?:%[0-9a-f]{2}|[\x80-\xff])+/gi, (run) =>
+    replace(
+      Buffer.from(
+        run.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+        'latin1',
+      ),
+    ),
+  )
+}
+
+function toText(bytes: Buffer): string {
+  return bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')
+}

@@ -1,0 +1,112 @@
+import type { FastifyInstance } from 'fastify'
+import { dependsOfAuteur, findAuteur, findAuteurs } from '../auteurs/queries.js'
+import { findChallenge, findChallenges, findLatestValidations } from '../challenges/queries.js'
+import { findClassement } from '../classement/queries.js'
+import { CLASSEMENT, dependsOfRanked } from '../classement/rank.js'
+import { findEnvironnement, findEnvironnements } from '../environnements_virtuels/queries.js'
+import { refuse, refuseUnknownPath } from '../http/methods.js'
+import { errorSender } from '../http/problems.js'
+import type { ServeDeps } from '../http/serve.js'
+import { KEY_COOKIES, ROOTME_COOKIES } from './credentials.js'
+import { clamp, errorShape, VALIDATIONS_ROWS } from './envelope.js'
+import { loginRoute, type RootmeLogin } from './login.js'
+import {
+  presentAuteur,
+  presentAuteurItem,
+  presentChallenge,
+  presentChallengeItem,
+  presentEnvironnement,
+  presentEnvironnementItem,
+  presentRanked,
+} from './present.js'
+import { filters } from './query.js'
+import { serveDialect } from './serve.js'
+
+const COLLECTIONS = ['challenges', 'auteurs', 'classement', 'environnements_virtuels'] as const
+const WITH_DETAILS = ['challenges', 'auteurs', 'environnements_virtuels'] as const
+
+/** Environments come by imports alone. */
+const IMPORTED = { names: [] }
+
+/**
+ * The dialect that existing clients speak, in a scope with its prefix: the nouns' queries behind the contract's guard and
+ * limits, in another envelope. docs/CLIENTS.md describes it.
+ */
+export function rootmeRoutes(app: FastifyInstance, deps: ServeDeps, auth: Omit<RootmeLogin, 'origins'>): void {
+  const { admission, origins } = deps
+  app.setErrorHandler(errorSender(errorShape))
+
+  app.register(async (open) => {
+    open.addHook('onRequest', admission.by(KEY_COOKIES).optional)
+    loginRoute(open, { ...auth, origins })
+  })
+
+  app.register(async (guarded) => {
+    guarded.addHook('onRequest', admission.by(ROOTME_COOKIES).required)
+    guarded.addHook('onRequest', refuseUnknownPath)
+    guarded.setNotFoundHandler(() => undefined)
+    readRoutes(guarded, deps)
+    for (const collection of COLLECTIONS) refuse(guarded, `/${collection}`, ['GET', 'HEAD'])
+    for (const collection of WITH_DETAILS) refuse(guarded, `/${collection}/:id`, ['GET', 'HEAD'])
+  })
+}
+
+function readRoutes(app: FastifyInstance, deps: ServeDeps): void {
+  const { list, detail } = serveDialect(app, deps)
+
+  list('challenges', {
+    filters: filters.challenges,
+    find: (db, { 'id_auteur[]': auteurs, ...rest }, debut, limite) =>
+      findChallenges(db, { ...rest, auteurs }, debut, limite),
+    present: presentChallengeItem,
+    depends: () => ({ names: ['challenges'] }),
+  })
+
+  detail('challenges', {
+    debutName: 'debut_validations',
+    async read({ db, challengeUrl }, id, debut) {
+      const challenge = await findChallenge(db, id)
+      const { rows, ...page } = await clamp((row) => findLatestValidations(db, id, row, VALIDATIONS_ROWS), debut)
+      const noms = challenge.auteurs.map(({ id_auteur }) => id_auteur)
+      return {
+        payload: presentChallenge(challenge, rows, challengeUrl),
+        page,
+        depends: { names: ['challenges', `challenge/${id}`], noms },
+      }
+    },
+  })
+
+  list('auteurs', {
+    filters: filters.auteurs,
+    find: findAuteurs,
+    present: presentAuteurItem,
+    depends: () => ({ names: ['auteurs'] }),
+  })
+
+  detail('auteurs', {
+    async read({ db, challengeUrl }, id) {
+      const auteur = await findAuteur(db, id)
+      return { payload: presentAuteur(auteur, challengeUrl), isBare: true, depends: dependsOfAuteur(auteur) }
+    },
+  })
+
+  list('classement', {
+    filters: filters.classement,
+    find: (db, _, debut, limite) => findClassement(db, debut, limite),
+    present: presentRanked,
+    depends: (rows) => dependsOfRanked(CLASSEMENT, rows),
+  })
+
+  list('environnements_virtuels', {
+    filters: filters.environnements_virtuels,
+    find: findEnvironnements,
+    present: presentEnvironnementItem,
+    depends: () => IMPORTED,
+  })
+
+  detail('environnements_virtuels', {
+    async read({ db }, id) {
+      return { payload: presentEnvironnement(await findEnvironnement(db, id)), depends: IMPORTED }
+    },
+  })
+}
