@@ -301,6 +301,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
 
   test('a version to come that lacks what says who is hidden is refused, not guessed', async () => {
     const { hidden: _, ...visible } = user(1)
+    expect(await tables({ users: [user(2), visible] })).toEqual(['db/users.json: result 2 (id 1): hidden is missing'])
     expect(await tables({ users: [visible] })).toEqual([expect.stringMatching(/^db\/users\.json has no hidden; /)])
     expect(await tables({ config: [{ key: 'user_mode', value: 'both' }] })).toEqual([
       'db/config.json: user_mode must be users or teams',
