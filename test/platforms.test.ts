@@ -72,6 +72,9 @@ test('who follows the page of CTFtime gets what it says', async () => {
   const [fill, scaled, later, ...none] = blocks(CTFTIME, 'sh') as string[]
   expect(none).toEqual([])
   expect((await paste(folder, here(fill as string), env)).stdout).toContain('auteur: 1 added')
+  expect((await paste(folder, 'npx palmares import --format ctftime - < feed.json', env)).stdout).toContain(
+    'nothing changed',
+  )
   expect((await paste(folder, scaled as string, env)).stdout).toContain('challenge: 0 added, 1 changed')
   expect((await paste(folder, later as string, env)).stdout).toContain('challenge: 0 added, 1 changed')
   expect((await paste(folder, 'npx palmares export', env)).stdout).toContain('"nom":"alpha","score":150}')

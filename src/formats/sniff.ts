@@ -30,10 +30,11 @@ export function refuseOther(head: Uint8Array, expected: FormatName): void {
 function formatOf(bytes: Buffer): FormatName | undefined {
   if (/^PK(?:\x03\x04|\x05\x06)/.test(bytes.toString('latin1', 0, 4))) return 'ctfd'
   const text = textOf(bytes)
+  if (DUMP_LINE.test(text)) return 'ndjson'
   const firstKey = /^\{\s*"(\w*)"\s*:/.exec(text)?.[1]
   if (firstKey === 'standings' || firstKey === 'tasks') return 'ctftime'
   if (firstKey === 'success' || firstKey === 'data') return 'ctfd-scoreboard'
-  return DUMP_LINE.test(text) ? 'ndjson' : undefined
+  return undefined
 }
 
 const DUMP_LINE = new RegExp(`^\\{[^\\n]*"type"\\s*:\\s*"(?:${recordKinds.map(({ type }) => type).join('|')})"`)

@@ -9,6 +9,7 @@ test('Markdown becomes HTML, HTML in it stays, and tables, lists and code are th
       '<tbody><tr>\n<td>1</td>\n<td>2</td>\n</tr>\n</tbody></table>',
     ].join('\n'),
   })
+  expect(toHtml('-'.repeat(80))).toEqual({ html: '<hr>' })
   expect(toHtml('')).toEqual({ html: '' })
 })
 
@@ -54,11 +55,11 @@ const WORST = [
   ],
 ]
 
-test.each([3_000, 30_000])('no run of marks of %i characters takes long, whatever the mark', (length) => {
+test.each([30_000, 300_000])('no run of marks of %i characters takes long, whatever the mark', (length) => {
   for (const mark of WORST) {
-    const start = performance.now()
+    const start = process.cpuUsage()
     toHtml(mark.repeat(length / mark.length))
-    expect([mark, performance.now() - start < 2_000]).toEqual([mark, true])
+    expect([mark, process.cpuUsage(start).user < 5_000_000]).toEqual([mark, true])
   }
 })
 
@@ -72,10 +73,8 @@ test.each(['', '> ', '1. '])('a table that would be filled up to millions of cel
   expect(html).not.toContain('<table')
 })
 
-test('an address that is defined once and used everywhere does not fill the memory', () => {
-  const start = performance.now()
+test('an address that is defined once and used everywhere leaves a description as text', () => {
   expect(toHtml(`[a]: http://${'x'.repeat(14_000)}\n\n${'[a]'.repeat(5_000)}`).kept).toBe('plain')
-  expect(performance.now() - start).toBeLessThan(2_000)
 })
 
 test('what is too long, too marked or too deep for Markdown is kept as plain text; what is longer than kept is left out', () => {

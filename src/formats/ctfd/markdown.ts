@@ -9,7 +9,7 @@ import { countCodePoints } from '../../text.js'
 const MAX_MARKDOWN_CHARACTERS = 30_000
 const MAX_MARKS = 3_000
 const MAX_TABLE_CELLS = 10_000
-const TOO_DEEP = /^(?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])){50}/m
+const TOO_DEEP = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){50}/m
 
 /** The longest description that the portal keeps. */
 const MAX_HTML_CODE_POINTS = 1_000_000

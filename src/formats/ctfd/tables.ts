@@ -13,8 +13,8 @@ export interface Source {
 }
 
 /**
- * Reads a table record by record; none is held but the one at hand. The columns that it must have are looked for in its first
- * record. What `take` finds wrong goes to the faults.
+ * Reads a table record by record; none is held but the one at hand. A table whose first record lacks columns is
+ * refused, as it is of another version; what is wrong with single records goes to the faults.
  */
 export async function readTable(
   source: Source,
@@ -37,8 +37,12 @@ export async function readTable(
       const place = () => `${file}: result ${result}${nameOf(row)}`
       if (!isRow(row)) source.faults.add(undefined, `${place()} must be an object`)
       else {
-        if (result === 1) checkColumns(row, columns, file)
-        attempt(source.faults, place, () => take(row))
+        const missing = columns.filter((column) => !Object.hasOwn(row, column)).join(', ')
+        if (missing !== '' && result === 1) throw refuse(`${file} has no ${missing}; ${VERSIONS}`)
+        attempt(source.faults, place, () => {
+          if (missing !== '') throw new FieldError(`${missing} is missing`)
+          take(row)
+        })
       }
     }
     source.onProgress(rows.length, bytes)
@@ -46,14 +50,8 @@ export async function readTable(
   }
 }
 
-/** Versions differ in what they have, and say so nowhere. */
-function checkColumns(row: Row, columns: readonly string[], file: string): void {
-  const missing = columns.filter((column) => !Object.hasOwn(row, column))
-  if (missing.length === 0) return
-  throw refuse(
-    `${file} has no ${missing.join(', ')}; exports of CTFd 2 and later do, other versions are read where they do too`,
-  )
-}
+/** Versions differ in what they have, and what they say of themselves means nothing. */
+const VERSIONS = 'exports of CTFd 2 and later do, other versions are read where they do too'
 
 function nameOf(row: unknown): string {
   const found = isRow(row) ? row.id : undefined
