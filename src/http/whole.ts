@@ -189,7 +189,7 @@ function streamHeadOf(asked: Asked): { [name: string]: string } {
 }
 
 /** Whether an Accept-Encoding takes gzip, https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3. */
-export function takesGzip(header = ''): boolean {
+function takesGzip(header = ''): boolean {
   const weights = new Map(
     header.split(',').map((each) => {
       const [coding = '', weight = 'q=1'] = each.split(';')
