@@ -205,7 +205,7 @@ test('a stop lets an answer under way go out whole, and ends one that nobody tak
   expect(await ended).toBe(0)
   await expect(text(stuck.answer)).rejects.toThrow('aborted')
   rmSync(folder, { recursive: true })
-}, 20_000)
+}, 60_000)
 
 function lineOf(text: string, i: number): Line {
   return { number: i + 1, text }

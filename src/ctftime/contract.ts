@@ -23,6 +23,6 @@ export const getCtftime = endpoint({
     tasks: Type.Array(Type.String(), { description: "The challenges' names, by id." }),
     standings: Type.Array(Standing),
   }),
-  maxAtOnce: 1,
+  maxAtOnce: 2,
   errors: [],
 })

@@ -21,6 +21,8 @@ export const WHOLE_LIMITS: WholeLimits = { stallMilliseconds: 30_000, maxMillise
 /** Retry-After where as many answers as an endpoint makes at once are under way. */
 const RETRY_SECONDS = 10
 
+type Deps = ServeDeps & { limits: WholeLimits }
+
 /** One whole answer to one client. */
 interface Asked {
   request: FastifyRequest
@@ -33,11 +35,7 @@ interface Asked {
  * Registers reads whose answer has no pages. One that fits in an eighth of the cache is made once for all who ask, tagged and
  * held as any read is. A larger one goes out as it is read, to each client from a snapshot of its own.
  */
-export function serveWholes(
-  app: FastifyInstance,
-  deps: ServeDeps & { limits: WholeLimits },
-  record: Record,
-): ServeWhole {
+export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): ServeWhole {
   const { cache, metrics, bounds, admission } = deps
   return (endpoint, plan) => {
     record(endpoint, true)
@@ -59,24 +57,35 @@ export function serveWholes(
         if (held) return sendReady(request, reply.headers(headOf(asked)), held, admission, whole.contentType)
         if (request.method === 'HEAD') return reply.headers(streamHeadOf(asked)).send()
 
-        for (;;) {
-          let led: Reading | undefined
-          const work = () => {
-            led = read(deps, asked, turns)
-            return madeOf(led, isGzip)
-          }
-          try {
-            const ready = await cache.make(key, donnees, work)
-            return sendReady(request, reply.headers(headOf(asked)), ready, admission, whole.contentType)
-          } catch (error) {
-            if (!(error instanceof TooLarge)) throw error
-            // It goes out to the client who asked first; whoever waited for it too asks anew.
-            if (led) await led.ended.catch((cause: unknown) => tellCut(asked, cause))
-            if (led || request.raw.socket.destroyed) return reply.hijack()
-          }
-        }
+        return answer(deps, asked, turns, { key, donnees })
       },
     })
+  }
+}
+
+/** Makes an answer, or waits for who makes it, and sends it; one that is too large goes out as it is read. */
+async function answer(
+  deps: Deps,
+  asked: Asked,
+  turns: Turns,
+  { key, donnees }: { key: string; donnees: number },
+): Promise<FastifyReply> {
+  const { request, reply, whole, isGzip } = asked
+  for (;;) {
+    let led: Reading | undefined
+    const work = () => {
+      led = read(deps, asked, turns)
+      return madeOf(led, isGzip)
+    }
+    try {
+      const ready = await deps.cache.make(key, donnees, work)
+      return sendReady(request, reply.headers(headOf(asked)), ready, deps.admission, whole.contentType)
+    } catch (error) {
+      if (!(error instanceof TooLarge)) throw error
+      // It goes out to the client who asked first; whoever waited for it too asks anew.
+      if (led) await led.ended.catch((cause: unknown) => tellCut(asked, cause))
+      if (led || request.raw.socket.destroyed) return reply.hijack()
+    }
   }
 }
 
@@ -89,7 +98,7 @@ interface Reading {
 /** The answer does not fit in memory: it goes out as it is read. */
 class TooLarge extends Error {}
 
-function read({ store, cache, limits }: ServeDeps & { limits: WholeLimits }, asked: Asked, turns: Turns): Reading {
+function read({ store, cache, limits }: Deps, asked: Asked, turns: Turns): Reading {
   let begin: (start: Awaited<Reading['begun']>) => void
   const start = new Promise<Awaited<Reading['begun']>>((resolve) => {
     begin = resolve
@@ -146,6 +155,7 @@ async function* bytesOf(texts: string[], rest: AsyncIterator<string>): AsyncGene
 /** Sends as the client takes it. Whatever goes wrong cuts the connection, so that nobody takes half for the whole. */
 async function sendOn(asked: Asked, limits: WholeLimits, bytes: AsyncGenerator<Buffer>): Promise<void> {
   const { request, reply, isGzip } = asked
+  if (request.raw.socket.destroyed) return
   reply.hijack()
   reply.raw.writeHead(200, { ...(reply.getHeaders() as object), ...streamHeadOf(asked) })
   reply.raw.setTimeout(limits.stallMilliseconds, () => {
@@ -179,7 +189,7 @@ function streamHeadOf(asked: Asked): { [name: string]: string } {
 }
 
 /** Whether an Accept-Encoding takes gzip, https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3. */
-export function takesGzip(header = ''): boolean {
+function takesGzip(header = ''): boolean {
   const weights = new Map(
     header.split(',').map((each) => {
       const [coding = '', weight = 'q=1'] = each.split(';')
