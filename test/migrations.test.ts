@@ -48,6 +48,10 @@ function partsOf(db: Db): Promise<unknown[]> {
 /** Leaves the store as the first release made it. */
 async function takeBackSecond(db: Db): Promise<void> {
   for (const sql of [
+    'drop table miroir',
+    'drop table miroir_ressources',
+    'drop index sessions_cle',
+    'alter table sessions drop column id_cle',
     'drop table classements',
     'drop table journal',
     'alter table validations drop column mois',

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { type ImportReport, importDump } from '../portal/import.js'
+import { hasChanged, type Tally } from '../portal/merge.js'
 import { database } from '../settings.js'
 import { command, withStore } from './command.js'
 import { type Dump, openDump } from './dump.js'
@@ -57,15 +58,20 @@ async function withProgress<T>(
 }
 
 function printReport({ lines, tallies, unknownFields }: ImportReport): void {
-  const changed = tallies.filter(({ added, changed, removed, listed }) => added + changed + removed + listed > 0)
+  const changed = tallies.filter((tally) => hasChanged([tally]))
   print(`${lines} lines read${changed.length === 0 ? ', nothing changed' : ''}`)
-  for (const { type, added, changed: updated, removed, listed } of changed) {
-    const parts = [`${added} added`, `${updated} changed`, `${removed} removed`]
+  printTallies(changed)
+  for (const [name, count] of unknownFields)
+    tell(`warning: ${name} is not a field of the dump; left out of ${count} line(s)`)
+}
+
+/** What changed of each kind of record. */
+export function printTallies(tallies: readonly Tally[]): void {
+  for (const { type, added, changed, removed, listed } of tallies) {
+    const parts = [`${added} added`, `${changed} changed`, `${removed} removed`]
     if (listed > 0) parts.push(`${listed} ${LISTED[type] ?? 'entries'} added or removed`)
     print(`  ${type}: ${parts.join(', ')}`)
   }
-  for (const [name, count] of unknownFields)
-    tell(`warning: ${name} is not a field of the dump; left out of ${count} line(s)`)
 }
 
 /** What the lists of a record hold. */
