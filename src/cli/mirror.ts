@@ -8,7 +8,6 @@ import { DEFAULT_EXCHANGE_LIMITS } from '../mirror/exchange.js'
 import { mirrorPass, type PassReport } from '../mirror/pass.js'
 import { claim } from '../mirror/state.js'
 import { makeTransport } from '../mirror/transport.js'
-import { hasChanged } from '../portal/merge.js'
 import { database, type Setting, serveSettings } from '../settings.js'
 import { type Store, StoreError } from '../store/store.js'
 import { command, withStore } from './command.js'
@@ -174,11 +173,10 @@ function restOf(expected: number | undefined, secondsLeft: number | undefined): 
 }
 
 function printReport({ tallies, requests, isResumed, isStopped }: PassReport): void {
-  const changed = tallies.filter((tally) => hasChanged([tally]))
   const what = isStopped ? 'the pass was stopped; the next run goes on' : 'the pass is done'
   const waited = Math.round(requests.waitedMilliseconds / 1_000)
   print(
-    `${what}${isResumed ? ' (it went on where another run was interrupted)' : ''}: ${requests.requests} requests, ${requests.unchanged} of them 304, ${waited} s waited for the portal's limits${changed.length === 0 ? ', nothing changed' : ''}`,
+    `${what}${isResumed ? ' (it went on where another run was interrupted)' : ''}: ${requests.requests} requests, ${requests.unchanged} of them 304, ${waited} s waited for the portal's limits${tallies.length === 0 ? ', nothing changed' : ''}`,
   )
-  printTallies(changed)
+  printTallies(tallies)
 }

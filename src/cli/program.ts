@@ -64,6 +64,7 @@ Examples:
   palmares accounts add alice --id-auteur 1 --password-stdin < password.txt
   palmares keys create alice --name "mon bot"        prints the key, once
   palmares serve --portal-url https://portail.example/
+  palmares mirror https://portail.example/ --every 10m   keep a copy of another portal
 Every option may come from the environment: --port is PALMARES_PORT.`
 
 function fullName(each: Command): string {

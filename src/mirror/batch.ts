@@ -20,6 +20,8 @@ export type Line = Record<string, unknown> & { type: string }
 export interface Batch {
   /** A line of the dump about a record; a later one of the same record replaces it. Throws `MirrorError` for a bad field. */
   put(line: Line, path: string): void
+  /** Whether lines of a type wait to go in. */
+  holds(type: string): boolean
   /** An answer that the lines before it came from. */
   answered(resource: Resource): void
   /** An address that answers nothing any more. */
@@ -62,8 +64,10 @@ export function makeBatch(store: Store, clock: Clock): Batch {
       const { kind, key } = checked(line, path)
       const text = JSON.stringify(line)
       pending.characters += text.length
+      pending.types.add(kind.type)
       pending.lines.set(`${kind.type} ${key}`, text)
     },
+    holds: (type) => pending.types.has(type),
     answered(resource) {
       pending.gone.delete(resource.chemin)
       pending.answers.set(resource.chemin, resource)
@@ -84,13 +88,14 @@ export function makeBatch(store: Store, clock: Clock): Batch {
 interface Pending {
   since: number
   characters: number
+  types: Set<string>
   lines: Map<string, string>
   answers: Map<string, Resource>
   gone: Set<string>
 }
 
 function makePending(since: number): Pending {
-  return { since, characters: 0, lines: new Map(), answers: new Map(), gone: new Set() }
+  return { since, characters: 0, types: new Set(), lines: new Map(), answers: new Map(), gone: new Set() }
 }
 
 /** Reads a line as the import will, so that what is wrong is told with where it came from. */

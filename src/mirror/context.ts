@@ -38,6 +38,6 @@ export interface Pass extends MirrorOptions {
   /** What the lines of an answer follow from besides the answer and the copy. */
   reglage: string
   followed: ReadonlySet<number> | undefined
-  /** Authors who came, or who are not as they were. */
-  touched: { added: Set<number>; changed: Set<number> }
+  /** Authors who came, or who are not as they were; whether a challenge is worth more or less than before. */
+  touched: { added: Set<number>; changed: Set<number>; hasNewScore: boolean }
 }

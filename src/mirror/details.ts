@@ -12,7 +12,7 @@ const CHUNK_RECORDS = 500
 
 /** Reads every record that is listed, but for those that this pass has seen; challenges first, as authors refer to them. */
 export async function readDetails(pass: Pass, listed: ReadonlyMap<Noun, Listed[]>): Promise<void> {
-  const { store, batch, connections } = pass
+  const { store, batch, connections, touched } = pass
   const estimate = makeEstimate(pass, listed)
   for (const noun of NOUNS) {
     const records = listed.get(noun) as Listed[]
@@ -31,7 +31,8 @@ export async function readDetails(pass: Pass, listed: ReadonlyMap<Noun, Listed[]
         await batch.flushIfDue()
       })
     }
-    await batch.flush()
+    // The points of authors, by which `readingsOf` tells whom to read anew, move with the scores.
+    if (noun === 'challenges' && touched.hasNewScore) await batch.flush()
   }
 }
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Tally } from '../portal/merge.js'
+import { hasChanged, type Tally } from '../portal/merge.js'
 import { type Batch, makeBatch } from './batch.js'
 import type { MirrorOptions, Pass } from './context.js'
 import { contractSource } from './contract-source.js'
@@ -15,7 +15,7 @@ import { beginPass, endPass, lookUp, rememberDialect } from './state.js'
 import type { Tally as Requests } from './transport.js'
 
 export interface PassReport {
-  /** What changed of each kind of record. */
+  /** What changed, of each kind of record of which anything did. */
   tallies: Tally[]
   requests: Requests
   /** Whether it went on where another run was interrupted. */
@@ -39,7 +39,7 @@ export async function mirrorPass(options: MirrorOptions): Promise<PassReport> {
   const before = transport.tally
   const { passe, dialecte, isResumed } = await beginPass(store, reglage, Math.floor(clock.now() / 1_000))
   const batch = makeBatch(store, clock)
-  const touched = { added: new Set<number>(), changed: new Set<number>() }
+  const touched = { added: new Set<number>(), changed: new Set<number>(), hasNewScore: false }
   let isStopped = false
   try {
     const source = await openSource(options, batch, passe, dialecte)
@@ -56,7 +56,7 @@ export async function mirrorPass(options: MirrorOptions): Promise<PassReport> {
 
 async function run(pass: Pass): Promise<void> {
   const { store, source, batch, known, followed } = pass
-  if (followed) await removeUnfollowed(pass, followed)
+  if (followed) removeUnfollowed(pass, followed)
   const rubriques = await readRubriques(pass)
   const listed = new Map<Noun, Listed[]>()
   for (const noun of NOUNS) {
@@ -66,6 +66,7 @@ async function run(pass: Pass): Promise<void> {
   // Whoever is in the copy and in no list is asked for; only a 404 removes them, as lists move while they are read.
   for (const noun of NOUNS) listed.set(noun, [...listed.get(noun)!, ...unlisted(known[noun].keys(), listed.get(noun)!)])
   await readDetails(pass, listed)
+  await batch.flush()
   const unused = (await store.read(findUnusedRubriques)).filter((id) => !rubriques?.has(id))
   if (unused.length > 0) {
     const path = source.rubriques?.path ?? '/challenges'
@@ -97,14 +98,13 @@ async function openSource(
   return sources[dialect](portalUrl)
 }
 
-async function removeUnfollowed({ batch, known }: Pass, followed: ReadonlySet<number>): Promise<void> {
+function removeUnfollowed({ batch, known }: Pass, followed: ReadonlySet<number>): void {
   for (const id_auteur of known.auteurs) {
     if (followed.has(id_auteur)) continue
     known.auteurs.delete(id_auteur)
     batch.put({ type: 'auteur', id_auteur, supprime: true }, '--authors')
     batch.gone(`/auteurs/${id_auteur}`)
   }
-  await batch.flush()
 }
 
 function unlisted(ids: Iterable<number>, listed: readonly Listed[]): Listed[] {
@@ -114,9 +114,11 @@ function unlisted(ids: Iterable<number>, listed: readonly Listed[]): Listed[] {
 
 /** Who changed is not for an import to count: a total that moves is no field of an author to it. */
 function talliesOf({ tallies }: Batch, { added, changed }: Pass['touched']): Tally[] {
-  const isOld = [...changed].filter((id) => !added.has(id)).length
+  const nbOld = [...changed].filter((id) => !added.has(id)).length
   const auteur = tallies.get('auteur')
-  return [...tallies.values()].map((tally) => (tally === auteur ? { ...tally, changed: isOld } : tally))
+  return [...tallies.values()]
+    .map((tally) => (tally === auteur ? { ...tally, changed: nbOld } : tally))
+    .filter((tally) => hasChanged([tally]))
 }
 
 function since(before: Requests, now: Requests): Requests {

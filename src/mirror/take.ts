@@ -21,6 +21,8 @@ export function takeChallenge(pass: Pass, id: number, read: ChallengeRead, path:
     known.auteurs.add(id_auteur)
     touched.added.add(id_auteur)
   }
+  const before = known.challenges.get(id)
+  if (before !== undefined && before !== read.fields.score) touched.hasNewScore = true
   const ids = auteurs.map(({ id_auteur }) => id_auteur)
   batch.put({ type: 'challenge', id_challenge: id, ...read.fields, auteurs: ids }, path)
   known.challenges.set(id, read.fields.score)
@@ -69,7 +71,10 @@ export function takeEnvironnement({ batch, known }: Pass, id: number, fields: Fi
 }
 
 /** The other side has it no more; what hangs on it goes too. */
-export function removeRecord({ batch, known, followed, onWarning }: Pass, noun: Noun, id: number, path: string): void {
+export async function removeRecord(pass: Pass, noun: Noun, id: number, path: string): Promise<void> {
+  const { batch, known, followed, onWarning } = pass
+  // A challenge that was read before its author went may wait to go in, and names somebody who must be there for it.
+  if (noun === 'auteurs' && batch.holds('challenge')) await batch.flush()
   if (known[noun].delete(id)) {
     if (noun === 'challenges') batch.put({ type: 'challenge', id_challenge: id, supprime: true }, path)
     else if (noun === 'auteurs') batch.put({ type: 'auteur', id_auteur: id, supprime: true }, path)
