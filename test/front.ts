@@ -24,16 +24,21 @@ export type Fault = (
 export interface Front {
   url: string
   asked: Asked[]
+  /** How many requests were under way at once, at most. */
+  mostAtOnce: number
   /** Undefined where all is well. */
   fault: Fault | undefined
   close(): Promise<void>
 }
 
 export async function startFront(answer: (asked: Asked) => Promise<Reply> | Reply): Promise<Front> {
-  const front: Front = { url: '', asked: [], fault: undefined, close: async () => undefined }
+  const front: Front = { url: '', asked: [], mostAtOnce: 0, fault: undefined, close: async () => undefined }
+  let underWay = 0
   const server = createServer(async (incoming, response) => {
     const asked = { path: incoming.url as string, headers: incoming.headers }
     front.asked.push(asked)
+    front.mostAtOnce = Math.max(front.mostAtOnce, ++underWay)
+    response.on('close', () => underWay--)
     const usual = async () => answer(asked)
     const reply = await (front.fault ? front.fault(asked, usual, response) : usual())
     if (reply) response.writeHead(reply.status, reply.headers).end(reply.body)

@@ -322,6 +322,12 @@ describe('the pace', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(200)
   })
 
+  test.each([1, 3])('has %i requests under way at most, where so many connections are allowed', async (connections) => {
+    front.mostAtOnce = 0
+    await pass({ connections })
+    expect(front.mostAtOnce).toBe(connections)
+  })
+
   test('spreads what RateLimit leaves over its window, so that the portal never has to refuse', async () => {
     const limit = limiter({ quota: 10, isTold: true })
     const { requests } = await pass()
@@ -390,6 +396,19 @@ describe('what the portal tells', () => {
     })
     expect((await pass()).tallies).toEqual([])
     expect(await exportFrom(copy.store)).toEqual(before)
+  })
+
+  test('of an author who goes after a challenge that names them is taken without them', async () => {
+    await importInto(origin.store, [
+      { type: 'auteur', id_auteur: 41, nom: 'short-lived' },
+      { type: 'challenge', id_challenge: 92, id_rubrique: 1, titre: 'new', score: 5, auteurs: [40, 41] },
+    ])
+    spoil('/auteurs/41', async (_, usual) => {
+      await importInto(origin.store, [{ type: 'auteur', id_auteur: 41, supprime: true }])
+      return usual()
+    })
+    await pass()
+    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
   })
 
   test('goes to its own origin alone: the key and the requests', async () => {

@@ -40,4 +40,6 @@ export interface Pass extends MirrorOptions {
   followed: ReadonlySet<number> | undefined
   /** Authors who came, or who are not as they were; whether a challenge is worth more or less than before. */
   touched: { added: Set<number>; changed: Set<number>; hasNewScore: boolean }
+  /** Challenges that solves name and no list does: each is asked for once. */
+  unlisted: Set<number>
 }

@@ -77,15 +77,12 @@ function lectureOf({ reglage }: Pass, noun: Noun, { note }: Listed, reading: str
 
 /** A challenge that came after the list was read is read now; one that is not there leaves its solves out until it is. */
 const MAX_NEW_CHALLENGES = 10_000
-const asked = new WeakMap<Pass, Set<number>>()
 
 async function readIfNew(pass: Pass, id: number, path: string): Promise<void> {
-  if (pass.known.challenges.has(id)) return
-  const before = asked.get(pass) ?? new Set()
-  asked.set(pass, before)
-  if (before.has(id)) return
-  before.add(id)
-  if (before.size > MAX_NEW_CHALLENGES) {
+  const { known, unlisted } = pass
+  if (known.challenges.has(id) || unlisted.has(id)) return
+  unlisted.add(id)
+  if (unlisted.size > MAX_NEW_CHALLENGES) {
     throw new MirrorError(`${path}: validations name more than ${MAX_NEW_CHALLENGES} challenges that no list has`)
   }
   await readDetail(pass, 'challenges', { id, note: '' }, undefined, '0')

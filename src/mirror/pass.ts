@@ -44,7 +44,7 @@ export async function mirrorPass(options: MirrorOptions): Promise<PassReport> {
   try {
     const source = await openSource(options, batch, passe, dialecte)
     const known = await store.read(findKnown)
-    await run({ ...options, source, passe, batch, known, reglage, followed, touched })
+    await run({ ...options, source, passe, batch, known, reglage, followed, touched, unlisted: new Set() })
     await endPass(store, passe)
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error
@@ -64,7 +64,7 @@ async function run(pass: Pass): Promise<void> {
     listed.set(noun, isFollowed ? [...followed].map((id) => ({ id, note: '' })) : await walkList(pass, noun))
   }
   // Whoever is in the copy and in no list is asked for; only a 404 removes them, as lists move while they are read.
-  for (const noun of NOUNS) listed.set(noun, [...listed.get(noun)!, ...unlisted(known[noun].keys(), listed.get(noun)!)])
+  for (const noun of NOUNS) listed.set(noun, [...listed.get(noun)!, ...unnamed(known[noun].keys(), listed.get(noun)!)])
   await readDetails(pass, listed)
   await batch.flush()
   const unused = (await store.read(findUnusedRubriques)).filter((id) => !rubriques?.has(id))
@@ -107,7 +107,7 @@ function removeUnfollowed({ batch, known }: Pass, followed: ReadonlySet<number>)
   }
 }
 
-function unlisted(ids: Iterable<number>, listed: readonly Listed[]): Listed[] {
+function unnamed(ids: Iterable<number>, listed: readonly Listed[]): Listed[] {
   const named = new Set(listed.map(({ id }) => id))
   return [...ids].filter((id) => !named.has(id)).map((id) => ({ id, note: '' }))
 }
