@@ -59,6 +59,19 @@ module.exports = {
       to: { path: '^src/formats/' },
     },
     {
+      name: 'mirror-knows-the-dump-and-the-contracts',
+      severity: 'error',
+      comment: 'it is a client of other portals: it reads as they write, and writes as an import does',
+      from: { path: '^src/mirror/', pathNot: '[.]test[.]ts$' },
+      to: { path: `^src/(app|main|cli/|http/|limits/|(${nouns})/(queries|routes|rank))` },
+    },
+    {
+      name: 'only-the-command-line-mirrors',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(mirror|cli)/' },
+      to: { path: '^src/mirror/' },
+    },
+    {
       name: 'http-knows-no-contract',
       severity: 'error',
       from: { path: '^src/http/', pathNot: '[.]test[.]ts$' },

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { InvalidArgumentError, Option } from 'commander'
 import type { AppSettings } from './app.js'
@@ -122,6 +122,34 @@ export function toServing(options: ServeOptions, log: StoreLog): Serving {
     connections: options.databaseConnections ?? scaleSettings.databaseConnections.default,
     timeoutSeconds: options.databaseTimeoutSeconds ?? scaleSettings.databaseTimeoutSeconds.default,
   }
+}
+
+const MIRROR_KEY = 'PALMARES_MIRROR_KEY'
+const MAX_KEY_CHARACTERS = 1_000
+
+/**
+ * The key for another portal: of a file, else of the environment; never of the command line, which others on the machine can
+ * read. `isExposed` says that others may read the file. Throws a line for the operator, without the key.
+ */
+export function readMirrorKey(keyFile: string | undefined): { key: string; isExposed: boolean } {
+  if (keyFile === undefined)
+    return { key: checkKey(process.env[MIRROR_KEY]?.trim() ?? '', MIRROR_KEY), isExposed: false }
+  const key = checkKey(readNamed(keyFile).toString('latin1').trim(), keyFile)
+  return { key, isExposed: (statSync(keyFile).mode & 0o004) !== 0 }
+}
+
+function checkKey(key: string, where: string): string {
+  if (key === '') {
+    throw new EnvironmentError(
+      where === MIRROR_KEY
+        ? `a key for the portal must be in ${MIRROR_KEY}, or in the file that --key-file names`
+        : `${where} is empty; it must hold a key for the portal`,
+    )
+  }
+  if (key.length > MAX_KEY_CHARACTERS || !/^[\x21-\x7e]+$/.test(key) || /[;,"\\]/.test(key)) {
+    throw new EnvironmentError(`${where} must hold one API key and nothing else`)
+  }
+  return key
 }
 
 function readTls({ tlsCert, tlsKey }: ServeOptions): AppSettings['tls'] {

@@ -33,6 +33,43 @@ export function integer(min: number, max: number): (text: string) => number {
   }
 }
 
+/** A number that may have a fraction. */
+export function decimal(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (!/^\d{1,9}(\.\d{1,9})?$/.test(text) || value < min || value > max) {
+      throw new InvalidArgumentError(`It takes a number from ${min} to ${max}.`)
+    }
+    return value
+  }
+}
+
+/** Identifiers, comma-separated. */
+export function idList(maxIds: number): (text: string) => number[] {
+  return (text) => {
+    const ids = text.split(',').map((id) => id.trim())
+    const isRight = ids.every((id) => /^[1-9]\d{0,15}$/.test(id) && Number.isSafeInteger(Number(id)))
+    if (!isRight || ids.length > maxIds) {
+      throw new InvalidArgumentError(`It takes at most ${maxIds} ids such as 12,34,56.`)
+    }
+    return [...new Set(ids.map(Number))]
+  }
+}
+
+const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600 }
+
+/** A time with its unit, in seconds. */
+export function duration(minSeconds: number, maxSeconds: number): (text: string) => number {
+  return (text) => {
+    const [, number, unit = ''] = /^(\d{1,9})([smh])$/.exec(text) ?? []
+    const seconds = Number(number) * (UNIT_SECONDS[unit] ?? Number.NaN)
+    if (!(seconds >= minSeconds && seconds <= maxSeconds)) {
+      throw new InvalidArgumentError(`It takes a time from ${minSeconds}s to ${maxSeconds}s, such as 45s, 10m or 2h.`)
+    }
+    return seconds
+  }
+}
+
 /** The address of a store. */
 export function databaseUrl(text: string): string {
   const fault = checkDatabaseUrl(text)

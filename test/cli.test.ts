@@ -53,6 +53,7 @@ describe('--help', () => {
       ['import', ['database', 'format', 'replace', 'with-accounts', 'freeze', 'scale']],
       ['export', ['database', 'with-accounts']],
       ['demo', ['database', 'port', ...SERVE]],
+      ['mirror', ['database', 'portal-url', 'key-file', 'every', 'authors', 'requests-per-second', 'connections']],
       ['accounts add', ['database', 'id-auteur', 'password-stdin', 'operator']],
       ['accounts list', ['database', 'json']],
       ['accounts passwd', ['database', 'password-stdin']],

@@ -66,6 +66,8 @@ test.each(engines)('a session that was open before keys could open any on %s sta
 /** Leaves the store as the first release made it. */
 async function takeBackSecond(db: Db): Promise<void> {
   for (const sql of [
+    'drop table miroir',
+    'drop table miroir_ressources',
     'drop index sessions_cle',
     'alter table sessions drop column id_cle',
     'drop table classements',

@@ -9,6 +9,7 @@ import { type FormatName, formatNames, refuseOther } from '../formats/sniff.js'
 import { type Decimal, parseDecimal } from '../formats/values.js'
 import { oneOf } from '../forms.js'
 import { ImportError, type ImportReport, importDump } from '../portal/import.js'
+import { hasChanged, type Tally } from '../portal/merge.js'
 import { database, type Setting } from '../settings.js'
 import type { Store } from '../store/store.js'
 import { command, withStore } from './command.js'
@@ -131,16 +132,21 @@ async function importInto(
 }
 
 function printReport({ lines, tallies, rebased, unknownFields }: ImportReport): void {
-  const changed = tallies.filter(({ added, changed, removed, listed }) => added + changed + removed + listed > 0)
+  const changed = tallies.filter((tally) => hasChanged([tally]))
   print(`${lines} lines read${changed.length === 0 && rebased === 0 ? ', nothing changed' : ''}`)
-  for (const { type, added, changed: updated, removed, listed } of changed) {
-    const parts = [`${added} added`, `${updated} changed`, `${removed} removed`]
-    if (listed > 0) parts.push(`${listed} ${LISTED[type] ?? 'entries'} added or removed`)
-    print(`  ${type}: ${parts.join(', ')}`)
-  }
+  printTallies(changed)
   if (changed.length === 0 && rebased > 0) print(`  auteur: ${rebased} scores changed`)
   for (const [name, count] of unknownFields)
     tell(`warning: ${name} is not a field of the dump; left out of ${count} line(s)`)
+}
+
+/** What changed of each kind of record. */
+export function printTallies(tallies: readonly Tally[]): void {
+  for (const { type, added, changed, removed, listed } of tallies) {
+    const parts = [`${added} added`, `${changed} changed`, `${removed} removed`]
+    if (listed > 0) parts.push(`${listed} ${LISTED[type] ?? 'entries'} added or removed`)
+    print(`  ${type}: ${parts.join(', ')}`)
+  }
 }
 
 /** What the lists of a record hold. */

@@ -31,8 +31,8 @@ function harmless(text: string): string {
 
 /** Long work seen from outside: a bar on a terminal, a plain line now and then elsewhere. */
 export interface Progress {
-  /** What is done, and which part of the whole that is, from 0 to 1, where it is known. */
-  update(step: string, done: number, part?: number): void
+  /** What is done, and which part of the whole that is, from 0 to 1, where it is known; `rest` is said behind it. */
+  update(step: string, done: number, part?: number, rest?: string): void
   stop(): void
 }
 
@@ -45,15 +45,15 @@ export function startProgress(unit: string): Progress {
 function terminalProgress(unit: string): Progress {
   const bar = new SingleBar(
     {
-      format: `{step} {bar} {percentage} % · {done} ${unit} · {duration_formatted}`,
+      format: `{step} {bar} {percentage} % · {done} ${unit}{rest} · {duration_formatted}`,
       hideCursor: true,
       clearOnComplete: true,
     },
     Presets.shades_classic,
   )
-  bar.start(100, 0, { step: 'starting', done: 0 })
+  bar.start(100, 0, { step: 'starting', done: 0, rest: '' })
   return {
-    update: (step, done, part = 0) => bar.update(Math.floor(part * 100), { step, done }),
+    update: (step, done, part = 0, rest = '') => bar.update(Math.floor(part * 100), { step, done, rest }),
     stop: () => bar.stop(),
   }
 }
@@ -68,10 +68,10 @@ function plainProgress(unit: string): Progress {
     lastTold = Date.now()
   }
   return {
-    update(step, done) {
+    update(step, done, _part, rest = '') {
       if (step !== lastStep) tellLast()
       lastStep = step
-      line = `${step}: ${done} ${unit}`
+      line = `${step}: ${done} ${unit}${rest}`
       if (Date.now() - lastTold >= PLAIN_LINE_MILLISECONDS) tellLast()
     },
     stop: tellLast,

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { EnvironmentError, FileError, VERSION } from '../config.js'
 import { Problem } from '../errors.js'
 import { SecretArgumentError } from '../forms.js'
+import { MirrorError } from '../mirror/errors.js'
 import { ImportError } from '../portal/import.js'
 import { StoreError } from '../store/store.js'
 import { accountsCommand } from './accounts.js'
@@ -13,6 +14,7 @@ import { importCommand } from './import.js'
 import { ingestCommand } from './ingest.js'
 import { keysCommand } from './keys.js'
 import { migrateCommand } from './migrate.js'
+import { mirrorCommand } from './mirror.js'
 import { CommandError, tell } from './output.js'
 import { serveCommand } from './serve.js'
 
@@ -38,6 +40,7 @@ export function makeProgram(): Command {
     importCommand(),
     ingestCommand(),
     exportCommand(),
+    mirrorCommand(),
     demoCommand(),
     accountsCommand(),
     keysCommand(),
@@ -62,6 +65,7 @@ Examples:
   palmares accounts add alice --id-auteur 1 --password-stdin < password.txt
   palmares keys create alice --name "mon bot"        prints the key, once
   palmares serve --portal-url https://portail.example/
+  palmares mirror https://portail.example/ --every 10m   keep a copy of another portal
 Every option may come from the environment: --port is PALMARES_PORT.`
 
 function fullName(each: Command): string {
@@ -95,7 +99,7 @@ function statusOf(error: unknown): number {
 
 /** Its message is one line that says what is wrong and what to do. */
 function isForOperator(error: unknown): error is Error {
-  return [CommandError, FileError, StoreError, Problem].some((kind) => error instanceof kind)
+  return [CommandError, FileError, MirrorError, StoreError, Problem].some((kind) => error instanceof kind)
 }
 
 function isFileError(error: unknown): error is NodeJS.ErrnoException & { path: string } {

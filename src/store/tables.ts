@@ -17,6 +17,8 @@ export interface Tables {
   noeuds: NoeudTable
   classements: ClassementTable
   journal: JournalTable
+  miroir: MiroirTable
+  miroir_ressources: MiroirRessourceTable
 }
 
 /**
@@ -108,6 +110,35 @@ export interface JournalTable {
   id_rubrique: number | null
   /** For a move of ranks: the keys between which each counted order changed, as JSON. */
   rangs: string | null
+}
+
+/** The one row of a store that copies another portal: which, and how far. */
+export interface MiroirTable {
+  id: number
+  adresse: string
+  /** How the other side speaks; null until it has answered. */
+  dialecte: string | null
+  /** What the copy depends on besides the other side: the portal's page address, whom it follows. */
+  reglage: string
+  /** The number of the pass under way, or of the last one. */
+  passe: number
+  /** 1 while the pass has not come to its end. */
+  en_cours: number
+  /** When the pass last got something into the store. */
+  activite: number
+}
+
+/** What one address of the other side last answered. */
+export interface MiroirRessourceTable {
+  /** Under the address of the other side: `/auteurs/12`. */
+  chemin: string
+  etag: string | null
+  /** The pass that last asked for it. */
+  passe: number
+  /** What the copy holds that follows from the answer but not from it alone; where that has changed, it is read anew. */
+  lecture: string
+  /** Of a page of a list: the ids that it names and where the next one begins, as JSON. */
+  contenu: string | null
 }
 
 export interface EnvironnementVirtuelTable {

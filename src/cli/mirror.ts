@@ -1,0 +1,182 @@
+import { Argument, type Command } from 'commander'
+import { EnvironmentError, readMirrorKey, VERSION } from '../config.js'
+import { decimal, duration, httpUrl, idList, integer, SecretArgumentError } from '../forms.js'
+import { realClock } from '../mirror/clock.js'
+import { DEFAULT_LIST_LIMITS, type MirrorOptions } from '../mirror/context.js'
+import { MirrorError } from '../mirror/errors.js'
+import { DEFAULT_EXCHANGE_LIMITS } from '../mirror/exchange.js'
+import { mirrorPass, type PassReport } from '../mirror/pass.js'
+import { claim } from '../mirror/state.js'
+import { makeTransport } from '../mirror/transport.js'
+import { database, type Setting, serveSettings } from '../settings.js'
+import { type Store, StoreError } from '../store/store.js'
+import { command, withStore } from './command.js'
+import { printTallies } from './import.js'
+import { print, startProgress, tell } from './output.js'
+
+const settings: Setting[] = [
+  database,
+  serveSettings.portalUrl,
+  { flags: '--key-file <file>', description: 'a file with the key for the portal, instead of PALMARES_MIRROR_KEY' },
+  {
+    flags: '--every <time>',
+    description: 'pass after pass, begun so often, such as 10m; without it, one pass',
+    parse: duration(10, 7 * 86_400),
+  },
+  {
+    flags: '--authors <ids>',
+    description: 'follow these authors alone, comma-separated',
+    parse: idList(10_000),
+  },
+  {
+    flags: '--requests-per-second <number>',
+    description: 'requests a second at most; the limits of the portal hold besides',
+    default: 5,
+    parse: decimal(0.01, 1_000),
+  },
+  {
+    flags: '--connections <number>',
+    description: 'connections to the portal at once',
+    default: 1,
+    parse: integer(1, 8),
+  },
+  {
+    flags: '--allow-http',
+    description: 'send the key over http:// to another machine, where anybody on the way can read it',
+  },
+]
+
+interface MirrorCommandOptions {
+  database: string
+  portalUrl: string
+  keyFile?: string
+  every?: number
+  authors?: number[]
+  requestsPerSecond: number
+  connections: number
+  allowHttp?: boolean
+}
+
+export function mirrorCommand(): Command {
+  return command('mirror', 'Keep a copy of another portal; makes and migrates a missing store.', settings)
+    .addArgument(
+      new Argument('<url>', 'the address of its API, such as https://portail.example/').argParser(portalAddress),
+    )
+    .addHelpText('after', HELP)
+    .action(async (base: string, options: MirrorCommandOptions) => {
+      refuseOpenWire(base, options.allowHttp === true)
+      const { key, isExposed } = readMirrorKey(options.keyFile)
+      if (isExposed)
+        tell(`warning: everybody on this machine may read ${options.keyFile}; chmod 600 keeps the key yours`)
+      await withStore(options.database, { create: true }, async (store) => {
+        await claim(store, `${base}/`)
+        await mirror(store, base, key, options)
+      })
+    })
+}
+
+const HELP = `
+The key goes into PALMARES_MIRROR_KEY or the file of --key-file, never onto the command line, which others can read.
+What changed in a pass is on standard output. A pass that is interrupted goes on with the next run.`
+
+/** An address without a slash at its end. It is never repeated: it might hold a password. */
+function portalAddress(text: string): string {
+  try {
+    return httpUrl(text).replace(/\/+$/, '')
+  } catch {
+    throw new SecretArgumentError('URL takes an address such as https://portail.example/, without a user or a query', 2)
+  }
+}
+
+function refuseOpenWire(base: string, isAllowed: boolean): void {
+  const { protocol, hostname } = new URL(base)
+  const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+  if (protocol === 'https:' || isHere || isAllowed) return
+  throw new EnvironmentError(
+    'over http:// anybody on the way can read the key; use https://, or --allow-http where you trust the network',
+  )
+}
+
+/** Pass after pass, or one; a signal ends the pass after the batch under way. */
+async function mirror(store: Store, base: string, key: string, options: MirrorCommandOptions): Promise<void> {
+  const { portalUrl, authors, requestsPerSecond, connections, every } = options
+  const { nextSignal } = await import('./serving.js')
+  const stop = new AbortController()
+  void nextSignal().then(() => stop.abort())
+  const clock = realClock
+  const { signal } = stop
+  const userAgent = `palmares/${VERSION}`
+  const limits = DEFAULT_EXCHANGE_LIMITS
+  const transport = makeTransport({
+    ...{ base, key, userAgent, requestsPerSecond, connections, clock, signal, limits },
+  })
+  const given = {
+    ...{ store, transport, clock, signal, portalUrl, authors, connections },
+    listLimits: DEFAULT_LIST_LIMITS,
+    onWarning: (message: string) => tell(`warning: ${message}`),
+  }
+  try {
+    for (;;) {
+      const begun = clock.now()
+      const retryAt = every === undefined ? await onePass(given) : await tryPass(given)
+      if (every === undefined || signal.aborted) return
+      await waitUntil(Math.max(begun + every * 1_000, retryAt), clock, signal)
+      if (signal.aborted) return
+    }
+  } finally {
+    transport.close()
+  }
+}
+
+type Given = Omit<MirrorOptions, 'onProgress'>
+
+async function onePass(given: Given): Promise<number> {
+  const progress = startProgress('records')
+  const report = await mirrorPass({
+    ...given,
+    onProgress: (step, done, expected, secondsLeft) =>
+      progress.update(step, done, expected === undefined ? undefined : done / expected, restOf(expected, secondsLeft)),
+  }).finally(progress.stop)
+  printReport(report)
+  return 0
+}
+
+/** A pass that fails is told, and the next one is tried: when the portal may be asked again, where it said that. */
+async function tryPass(given: Given): Promise<number> {
+  try {
+    return await onePass(given)
+  } catch (error) {
+    if (!(error instanceof MirrorError || error instanceof StoreError)) throw error
+    tell(`error: ${error.message}; the copy is as the last batch left it, and the next pass goes on`)
+    return error instanceof MirrorError ? (error.retryAt ?? 0) : 0
+  }
+}
+
+/** Timers hold no more than some weeks. */
+const MAX_SLEEP_MILLISECONDS = 86_400_000
+
+async function waitUntil(at: number, { now, sleep }: MirrorOptions['clock'], signal: AbortSignal): Promise<void> {
+  while (now() < at && !signal.aborted) {
+    await sleep(Math.min(at - now(), MAX_SLEEP_MILLISECONDS), signal).catch((error) => {
+      if (error !== signal.reason) throw error
+    })
+  }
+}
+
+function restOf(expected: number | undefined, secondsLeft: number | undefined): string {
+  const of = expected === undefined ? '' : ` of ${expected}`
+  if (secondsLeft === undefined) return of
+  const minutes = Math.round(secondsLeft / 60)
+  const time =
+    secondsLeft < 90 ? `${Math.ceil(secondsLeft)} s` : minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
+  return `${of}, about ${time} left in all`
+}
+
+function printReport({ tallies, requests, isResumed, isStopped }: PassReport): void {
+  const what = isStopped ? 'the pass was stopped; the next run goes on' : 'the pass is done'
+  const waited = Math.round(requests.waitedMilliseconds / 1_000)
+  print(
+    `${what}${isResumed ? ' (it went on where another run was interrupted)' : ''}: ${requests.requests} requests, ${requests.unchanged} of them 304, ${waited} s waited for the portal's limits${tallies.length === 0 ? ', nothing changed' : ''}`,
+  )
+  printTallies(tallies)
+}

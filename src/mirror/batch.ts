@@ -1,0 +1,135 @@
+import { FieldError } from '../portal/fields.js'
+import { ImportError, importDump } from '../portal/import.js'
+import type { Tally } from '../portal/merge.js'
+import { kindOf, type RecordKind, readKey, readRecord } from '../portal/records.js'
+import type { Store } from '../store/store.js'
+import type { Clock } from './clock.js'
+import { MirrorError } from './errors.js'
+import { type Resource, remember } from './state.js'
+
+/** A batch goes into the store when it has so many answers, or is so old, or so long. */
+const BATCH_ANSWERS = 500
+const BATCH_MILLISECONDS = 30_000
+const BATCH_CHARACTERS = 32_000_000
+/** Merging costs what the portal is large, so it may take one part in so many of the time and no more. */
+const MERGE_SHARE = 10
+
+export type Line = Record<string, unknown> & { type: string }
+
+/** What came and is not in the store yet. What is put together, without waiting in between, goes in together. */
+export interface Batch {
+  /** A line of the dump about a record; a later one of the same record replaces it. Throws `MirrorError` for a bad field. */
+  put(line: Line, path: string): void
+  /** Whether lines of a type wait to go in. */
+  holds(type: string): boolean
+  /** An answer that the lines before it came from. */
+  answered(resource: Resource): void
+  /** An address that answers nothing any more. */
+  gone(chemin: string): void
+  /** Puts everything into the store, the lines whole or not at all, then the answers. */
+  flush(): Promise<void>
+  /** The same, where it is time. */
+  flushIfDue(): Promise<void>
+  /** What became of the lines so far, by type. */
+  readonly tallies: ReadonlyMap<string, Tally>
+}
+
+export function makeBatch(store: Store, clock: Clock): Batch {
+  const tallies = new Map<string, Tally>()
+  let pending = makePending(clock.now())
+  let lastMergeMilliseconds = 0
+  let last: Promise<void> = Promise.resolve()
+
+  const write = async ({ lines, answers, gone }: Pending) => {
+    if (lines.size > 0) {
+      const begun = clock.now()
+      for (const tally of (await merge(store, lines.values())).values()) add(tallies, tally)
+      lastMergeMilliseconds = clock.now() - begun
+    }
+    if (answers.size + gone.size === 0) return
+    const now = Math.floor(clock.now() / 1_000)
+    await remember(store, { answers: [...answers.values()], gone: [...gone], now })
+  }
+  const flush = () => {
+    const taken = pending
+    pending = makePending(clock.now())
+    // One after the other: a line of a later batch may rest on one of an earlier batch.
+    last = last.then(() => write(taken))
+    return last
+  }
+  return {
+    tallies,
+    flush,
+    put(line, path) {
+      const { kind, key } = checked(line, path)
+      const text = JSON.stringify(line)
+      pending.characters += text.length
+      pending.types.add(kind.type)
+      pending.lines.set(`${kind.type} ${key}`, text)
+    },
+    holds: (type) => pending.types.has(type),
+    answered(resource) {
+      pending.gone.delete(resource.chemin)
+      pending.answers.set(resource.chemin, resource)
+    },
+    gone(chemin) {
+      pending.answers.delete(chemin)
+      pending.gone.add(chemin)
+    },
+    async flushIfDue() {
+      const age = clock.now() - pending.since
+      const isFull = pending.answers.size + pending.gone.size >= BATCH_ANSWERS || age >= BATCH_MILLISECONDS
+      const isTime = age >= lastMergeMilliseconds * MERGE_SHARE
+      if (pending.characters >= BATCH_CHARACTERS || (isFull && isTime)) await flush()
+    },
+  }
+}
+
+interface Pending {
+  since: number
+  characters: number
+  types: Set<string>
+  lines: Map<string, string>
+  answers: Map<string, Resource>
+  gone: Set<string>
+}
+
+function makePending(since: number): Pending {
+  return { since, characters: 0, types: new Set(), lines: new Map(), answers: new Map(), gone: new Set() }
+}
+
+/** Reads a line as the import will, so that what is wrong is told with where it came from. */
+function checked(line: Line, path: string): { kind: RecordKind; key: string } {
+  const kind = kindOf(line.type) as RecordKind
+  try {
+    if (line.supprime !== true) readRecord(kind, line)
+    return { kind, key: readKey(kind, line).join(' ') }
+  } catch (error) {
+    if (error instanceof FieldError) throw new MirrorError(`${path}: ${error.message}`)
+    throw error
+  }
+}
+
+async function merge(store: Store, lines: Iterable<string>): Promise<Tally[]> {
+  try {
+    return (await importDump(store, bytesOf(lines), { replace: false, withAccounts: false })).tallies
+  } catch (error) {
+    if (!(error instanceof ImportError)) throw error
+    throw new MirrorError(`what came does not fit together: ${error.message.split('\n')[0]}`, undefined, {
+      cause: error,
+    })
+  }
+}
+
+async function* bytesOf(lines: Iterable<string>): AsyncGenerator<Uint8Array> {
+  for (const line of lines) yield Buffer.from(`${line}\n`)
+}
+
+function add(tallies: Map<string, Tally>, { type, added, changed, removed, listed }: Tally): void {
+  const sum = tallies.get(type) ?? { type, added: 0, changed: 0, removed: 0, listed: 0 }
+  sum.added += added
+  sum.changed += changed
+  sum.removed += removed
+  sum.listed += listed
+  tallies.set(type, sum)
+}

@@ -1,0 +1,77 @@
+import { formatInstant } from '../instant.js'
+import type { Db } from '../store/store.js'
+import { UNKNOWN_DATE } from '../store/tables.js'
+import type { Noun } from './source.js'
+
+/** Which records the copy has, with what a pass must know of each. */
+export interface Known {
+  rubriques: Map<number, string>
+  /** With their scores. */
+  challenges: Map<number, number>
+  auteurs: Set<number>
+  environnements_virtuels: Set<number>
+}
+
+export async function findKnown(db: Db): Promise<Known> {
+  const rubriques = await db.select<{ id: number; nom: string }>('select id_rubrique as id, nom from rubriques')
+  const challenges = await db.select<{ id: number; score: number }>('select id_challenge as id, score from challenges')
+  const auteurs = await db.select<{ id: number }>('select id_auteur as id from auteurs')
+  const environnements = await db.select<{ id: number }>(
+    'select id_environnement_virtuel as id from environnements_virtuels',
+  )
+  return {
+    rubriques: new Map(rubriques.map(({ id, nom }) => [id, nom])),
+    challenges: new Map(challenges.map(({ id, score }) => [id, score])),
+    auteurs: new Set(auteurs.map(({ id }) => id)),
+    environnements_virtuels: new Set(environnements.map(({ id }) => id)),
+  }
+}
+
+/**
+ * What the copy holds of a record that follows from more than its own answer: of an author the points of what they solved,
+ * which move with the challenges; of a challenge how many of its authors there are. Where it is not what it was when the
+ * answer was read, the answer is read anew, though it may be the same.
+ */
+export async function readingsOf(db: Db, noun: Noun, ids: readonly number[]): Promise<Map<number, string>> {
+  if (noun === 'environnements_virtuels' || ids.length === 0) return new Map()
+  const marks = ids.map(() => '?').join(', ')
+  const select =
+    noun === 'auteurs'
+      ? `select v.id_auteur as id, sum(c.score) as lecture from validations v
+         join challenges c on c.id_challenge = v.id_challenge where v.id_auteur in (${marks}) group by v.id_auteur`
+      : `select id_challenge as id, count(*) as lecture from challenges_auteurs where id_challenge in (${marks})
+         group by id_challenge`
+  const rows = await db.select<{ id: number; lecture: number }>(select, ...ids)
+  return new Map(rows.map(({ id, lecture }) => [id, String(lecture)]))
+}
+
+export interface AuteurCopy {
+  nom: string
+  statut: string
+  lang: string
+  score: number
+}
+
+/** An author as the copy has them, and the dates of what they solved; undefined for one whom it lacks. */
+export async function findAuteur(
+  db: Db,
+  id: number,
+): Promise<{ auteur: AuteurCopy; validations: Map<number, string | null> } | undefined> {
+  const [auteur] = await db.select<AuteurCopy>('select nom, statut, lang, score from auteurs where id_auteur = ?', id)
+  if (!auteur) return undefined
+  const rows = await db.select<{ id_challenge: number; date: number }>(
+    'select id_challenge, date from validations where id_auteur = ?',
+    id,
+  )
+  const dateOf = (date: number) => (date === UNKNOWN_DATE ? null : formatInstant(date))
+  return { auteur, validations: new Map(rows.map(({ id_challenge, date }) => [id_challenge, dateOf(date)])) }
+}
+
+/** Categories that no challenge uses. */
+export async function findUnusedRubriques(db: Db): Promise<number[]> {
+  const rows = await db.select<{ id: number }>(
+    `select id_rubrique as id from rubriques r
+     where not exists (select 1 from challenges c where c.id_rubrique = r.id_rubrique)`,
+  )
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,122 @@
+import type { Pass } from './context.js'
+import { readingsOf } from './copy.js'
+import { MirrorError } from './errors.js'
+import { isUnchanged } from './lists.js'
+import { bodyOf, jsonIn, tagOf } from './shape.js'
+import { type Listed, NOUNS, type Noun } from './source.js'
+import { lookUp, type Resource } from './state.js'
+import { removeRecord, takeAuteur, takeChallenge, takeEnvironnement } from './take.js'
+
+/** Records whose state is looked up at a time. */
+const CHUNK_RECORDS = 500
+
+/** Reads every record that is listed, but for those that this pass has seen; challenges first, as authors refer to them. */
+export async function readDetails(pass: Pass, listed: ReadonlyMap<Noun, Listed[]>): Promise<void> {
+  const { store, batch, connections, touched } = pass
+  const estimate = makeEstimate(pass, listed)
+  for (const noun of NOUNS) {
+    const records = listed.get(noun) as Listed[]
+    for (let from = 0; from < records.length; from += CHUNK_RECORDS) {
+      const chunk = records.slice(from, from + CHUNK_RECORDS)
+      const held = await lookUp(
+        store,
+        chunk.map(({ id }) => pathOf(noun, id)),
+      )
+      const ids = chunk.map(({ id }) => id)
+      const readings = await store.read((db) => readingsOf(db, noun, ids))
+      await inTurns(chunk, connections, async (record) => {
+        const resource = held.get(pathOf(noun, record.id))
+        await readDetail(pass, noun, record, resource, readings.get(record.id) ?? '0')
+        estimate.advance(noun)
+        await batch.flushIfDue()
+      })
+    }
+    // The points of authors, by which `readingsOf` tells whom to read anew, move with the scores.
+    if (noun === 'challenges' && touched.hasNewScore) await batch.flush()
+  }
+}
+
+function pathOf(noun: Noun, id: number): string {
+  return `/${noun}/${id}`
+}
+
+async function readDetail(
+  pass: Pass,
+  noun: Noun,
+  listed: Listed,
+  held: Resource | undefined,
+  reading: string,
+): Promise<void> {
+  const { source, transport, batch, known, passe } = pass
+  const chemin = pathOf(noun, listed.id)
+  if (held?.passe === passe) return
+  const isHeld = known[noun].has(listed.id) && held?.lecture === lectureOf(pass, noun, listed, reading)
+  const answer = await transport.get(chemin, isHeld ? held.etag : undefined)
+  if (isHeld && isUnchanged(answer, held)) return batch.answered({ ...held, passe })
+  if (answer.status === 404 && source.isNothing(jsonIn(answer))) return removeRecord(pass, noun, listed.id, chemin)
+  const at = { base: transport.base, path: chemin }
+  const body = bodyOf(answer)
+  const remember = (taken: string | undefined) => {
+    const etag = taken === undefined ? null : tagOf(answer)
+    batch.answered({ chemin, etag, passe, lecture: lectureOf(pass, noun, listed, taken ?? ''), contenu: null })
+  }
+  if (noun === 'challenges')
+    return remember(takeChallenge(pass, listed.id, source.readChallenge(listed, at, body), chemin))
+  if (noun === 'environnements_virtuels') {
+    return remember(takeEnvironnement(pass, listed.id, source.readEnvironnement(listed.id, at, body), chemin))
+  }
+  const read = source.readAuteur(listed.id, at, body)
+  for (const { id_challenge } of read.validations) await readIfNew(pass, id_challenge, chemin)
+  remember(await takeAuteur(pass, listed.id, read, chemin))
+}
+
+/** What the copy holds of a record is as it was read, as the list says it, and a challenge by the same settings. */
+function lectureOf({ reglage }: Pass, noun: Noun, { note }: Listed, reading: string): string {
+  return noun === 'challenges' ? `${reading} ${reglage.slice(0, 16)} ${note}` : reading
+}
+
+/** A challenge that came after the list was read is read now; one that is not there leaves its solves out until it is. */
+const MAX_NEW_CHALLENGES = 10_000
+
+async function readIfNew(pass: Pass, id: number, path: string): Promise<void> {
+  const { known, unlisted } = pass
+  if (known.challenges.has(id) || unlisted.has(id)) return
+  unlisted.add(id)
+  if (unlisted.size > MAX_NEW_CHALLENGES) {
+    throw new MirrorError(`${path}: validations name more than ${MAX_NEW_CHALLENGES} challenges that no list has`)
+  }
+  await readDetail(pass, 'challenges', { id, note: '' }, undefined, '0')
+}
+
+/** Works through items, so many at once, in their order. */
+async function inTurns<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+  const rest = items.values()
+  let isBroken = false
+  const worker = async () => {
+    for (const item of rest) {
+      if (isBroken) return
+      await work(item).catch((error) => {
+        isBroken = true
+        throw error
+      })
+    }
+  }
+  const ended = await Promise.allSettled(Array.from({ length: atOnce }, worker))
+  for (const each of ended) if (each.status === 'rejected') throw each.reason
+}
+
+/** How much is done, and how long the rest takes at the pace of what was asked for so far. */
+function makeEstimate({ clock, transport, onProgress }: Pass, listed: ReadonlyMap<Noun, Listed[]>) {
+  const begun = { at: clock.now(), requests: transport.tally.requests }
+  const done = { challenges: 0, auteurs: 0, environnements_virtuels: 0 }
+  let left = NOUNS.reduce((sum, noun) => sum + (listed.get(noun) as Listed[]).length, 0)
+  return {
+    advance(noun: Noun) {
+      done[noun]++
+      left--
+      const sent = transport.tally.requests - begun.requests
+      const secondsLeft = sent === 0 ? undefined : ((clock.now() - begun.at) / 1_000 / sent) * left
+      onProgress(`reading ${noun}`, done[noun], (listed.get(noun) as Listed[]).length, secondsLeft)
+    },
+  }
+}

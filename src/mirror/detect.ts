@@ -1,0 +1,39 @@
+import Type from 'typebox'
+import { Check } from 'typebox/value'
+import { listClassement } from '../classement/contract.js'
+import type { MirrorError } from './errors.js'
+import { jsonIn, refusal } from './shape.js'
+import type { Dialect } from './source.js'
+import type { Answer } from './transport.js'
+
+/** One answer tells the conventions apart: the ranking, which both have. */
+export const PROBE_PATH = '/classement?limite=1'
+
+const Ranked = listClassement.response!
+const DialectError = Type.Tuple([Type.Object({ error: Type.Object({}) })])
+const DialectRows = Type.Record(
+  Type.String({ pattern: '^[0-9]+$' }),
+  Type.Object({ id_auteur: Type.Unknown(), nom: Type.Unknown() }),
+  { additionalProperties: false },
+)
+const DialectRanked = Type.Tuple([DialectRows], { additionalItems: Type.Object({ rel: Type.String() }) })
+
+/** Which convention an answer to the probe speaks. Throws `MirrorError` that says what came, where it is neither or an error. */
+export function dialectOf(answer: Answer): Dialect {
+  const body = jsonIn(answer)
+  const isDialectError = Check(DialectError, body)
+  // An empty list is a 404 there.
+  if (answer.status === 404 && isDialectError) return 'dialect'
+  if (answer.status !== 200) throw refusal(answer, body)
+  // An empty ranking is the same in any tongue but for its version.
+  const isEmpty = Array.isArray(body) && body.length === 0
+  if (isEmpty ? answer.headers['api-version'] !== undefined : Check(Ranked, body)) return 'contract'
+  if (Check(DialectRanked, body)) return 'dialect'
+  throw neither(answer)
+}
+
+function neither(answer: Answer): MirrorError {
+  const error = refusal(answer, undefined)
+  error.message += ', but neither the ranking of the contract nor that of the dialect; is this the address of its API?'
+  return error
+}

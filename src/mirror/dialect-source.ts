@@ -1,0 +1,148 @@
+import { decodeHTMLStrict } from 'entities'
+import Type, { type Static, type TSchema } from 'typebox'
+import { Check } from 'typebox/value'
+import { MirrorError } from './errors.js'
+import { fromParis } from './paris.js'
+import { storedUrl } from './portal-address.js'
+import { idOf, rowOfLink, shaped, throwIfAnother } from './shape.js'
+import type { ListPage, Noun, Place, Source } from './source.js'
+
+/** Scalars are texts; a number in the place of one says the same. */
+const Scalar = Type.Union([Type.String(), Type.Number()])
+const IdScalar = Type.Union([Type.String({ pattern: '^[1-9][0-9]*$' }), Type.Integer({ minimum: 1 })])
+const Link = Type.Object({ rel: Type.String(), href: Type.String() })
+/** An object keyed "0", "1", …; one without a key may come as an empty array. */
+const Rows = <T extends TSchema>(row: T) =>
+  Type.Union([Type.Record(Type.String({ pattern: '^[0-9]+$' }), row), Type.Array(row)])
+const Envelope = <T extends TSchema>(payload: T) => Type.Tuple([payload], { additionalItems: Link })
+
+const NamedAuteur = Type.Object({ id_auteur: IdScalar, nom: Type.String() })
+const lists = {
+  challenges: Type.Object({ id_challenge: IdScalar, lang: Type.String() }),
+  auteurs: NamedAuteur,
+  environnements_virtuels: Type.Object({ id_environnement_virtuel: IdScalar, nom: Type.String() }),
+}
+
+const Challenge = Type.Object({
+  titre: Type.String(),
+  rubrique: Type.String(),
+  soustitre: Type.String(),
+  score: Scalar,
+  id_rubrique: IdScalar,
+  id_trad: Scalar,
+  url_challenge: Type.String(),
+  date_publication: Type.String(),
+  difficulte: Type.String(),
+  auteurs: Rows(NamedAuteur),
+})
+
+const Auteur = Type.Object({
+  id_auteur: IdScalar,
+  nom: Type.String(),
+  statut: Type.String(),
+  score: Scalar,
+  validations: Type.Array(Type.Object({ id_challenge: IdScalar, date: Type.String() })),
+})
+
+const Environnement = Type.Object({
+  nom: Type.String(),
+  description_fr: Type.String(),
+  description_en: Type.String(),
+  time_to_root: Scalar,
+  os: Type.String(),
+})
+
+const Nothing = Type.Tuple([
+  Type.Object({ error: Type.Object({ code: Type.Union([Type.Literal(404), Type.Literal('404')]) }) }),
+])
+
+/** The older envelope, which has no descriptions, no languages of authors, and local times. */
+export function dialectSource(portalUrl: string): Source {
+  const toStored = storedUrl(portalUrl)
+  return {
+    dialect: 'dialect',
+    pageOf: (noun, debut) => (debut === 0 ? `/${noun}` : `/${noun}?debut_${noun}=${debut}`),
+    readPage,
+    nextOf: () => undefined,
+    readChallenge({ id, note }, at, body) {
+      const read = shaped(Challenge, at, payloadOf(body, at))
+      const id_rubrique = idOf(read.id_rubrique, 'id_rubrique', at)
+      const { difficulte } = read
+      return {
+        fields: {
+          ...{ id_rubrique, titre: decoded(read.titre), soustitre: decoded(read.soustitre), lang: note },
+          ...{ score: wholeOf(read.score, 'score', at) ?? 0, difficulte, id_trad: tradOf(read.id_trad, at) },
+          url_challenge: toStored(read.url_challenge, id),
+          date_publication: dateOf(read.date_publication, 'date_publication', at),
+        },
+        rubrique: { id_rubrique, nom: decoded(read.rubrique) },
+        auteurs: Object.values(read.auteurs).map(({ id_auteur, nom }) => ({
+          id_auteur: idOf(id_auteur, 'id_auteur', at),
+          nom,
+        })),
+      }
+    },
+    readAuteur(id, at, body) {
+      const read = shaped(Auteur, at, Array.isArray(body) ? payloadOf(body, at) : body)
+      throwIfAnother(id, idOf(read.id_auteur, 'id_auteur', at), at)
+      const { nom, statut, validations } = read
+      return {
+        fields: { nom, statut, lang: '', score: wholeOf(read.score, 'score', at) ?? 0 },
+        validations: validations.map(({ id_challenge, date }) => ({
+          id_challenge: idOf(id_challenge, 'id_challenge', at),
+          date: dateOf(date, 'date', at),
+        })),
+      }
+    },
+    readEnvironnement(_id, at, body) {
+      const read = shaped(Environnement, at, Array.isArray(body) ? payloadOf(body, at) : body)
+      const { nom, os, description_fr, description_en, time_to_root } = read
+      return { nom, os, description_fr, description_en, time_to_root: wholeOf(time_to_root, 'time_to_root', at) }
+    },
+    isNothing: (body) => Check(Nothing, body),
+  }
+}
+
+function readPage(noun: Noun, debut: number, at: Place, body: unknown): ListPage {
+  const [payload, ...links] = shaped(Envelope(Rows(lists[noun])), at, body) as [object, ...Static<typeof Link>[]]
+  const rows = Object.values(payload) as Record<string, string | number>[]
+  const id = { challenges: 'id_challenge', auteurs: 'id_auteur', environnements_virtuels: 'id_environnement_virtuel' }[
+    noun
+  ]
+  const next = links.find(({ rel }) => rel === 'next')
+  return {
+    rows: rows.map((row) => ({ id: idOf(row[id] as string | number, id, at), note: String(row.lang ?? '') })),
+    next: next && rowOfLink(next.href, noun, debut, at),
+    total: undefined,
+  }
+}
+
+function payloadOf(body: unknown, { path }: Place): unknown {
+  if (!Array.isArray(body) || body.length === 0)
+    throw new MirrorError(`${path}: the body must be a list with a payload`)
+  return body[0]
+}
+
+/** Only whole entities: `AT&T` and `a&copy` stay as they are. */
+function decoded(text: string): string {
+  return decodeHTMLStrict(text)
+}
+
+function wholeOf(scalar: string | number, field: string, { path }: Place): number | null {
+  if (scalar === '') return null
+  if (!/^\d{1,16}$/.test(String(scalar))) throw new MirrorError(`${path}: ${field} must be a whole number`)
+  return Number(scalar)
+}
+
+/** A translation that nobody linked is 0 or empty. */
+function tradOf(scalar: string | number, at: Place): number | null {
+  return wholeOf(scalar, 'id_trad', at) || null
+}
+
+function dateOf(text: string, field: string, { path }: Place): string | null {
+  if (text === '' || text.startsWith('0000-00-00')) return null
+  const instant = fromParis(text)
+  if (instant === undefined)
+    throw new MirrorError(`${path}: ${field} must be a date and time such as 2026-01-31 13:00:00`)
+  return instant
+}

@@ -1,0 +1,87 @@
+import type { Pass } from './context.js'
+import { MirrorError } from './errors.js'
+import { bodyOf, jsonIn, tagOf } from './shape.js'
+import type { Listed, ListPage, Noun, Place } from './source.js'
+import { lookUp, type Resource } from './state.js'
+import { putRubrique } from './take.js'
+import type { Answer } from './transport.js'
+
+/** Every record that a list names, page by page. A page that was seen in this pass is not asked for again. */
+export async function walkList(pass: Pass, noun: Noun): Promise<Listed[]> {
+  const { source, batch, listLimits, onProgress } = pass
+  const rows = new Map<number, Listed>()
+  for (let debut: number | undefined = 0; debut !== undefined; ) {
+    const path = source.pageOf(noun, debut)
+    const page: ListPage = await readPage(pass, noun, debut, path)
+    const before = rows.size
+    for (const row of page.rows) rows.set(row.id, row)
+    if (page.next !== undefined && rows.size === before) {
+      throw new MirrorError(`${path}: the page names nobody new and leads on, so the list may never end`)
+    }
+    if (rows.size > listLimits.rows) throw new MirrorError(`${path}: the list has more than ${listLimits.rows} rows`)
+    onProgress(`listing ${noun}`, rows.size, page.total)
+    await batch.flushIfDue()
+    debut = page.next
+  }
+  return [...rows.values()]
+}
+
+async function readPage(pass: Pass, noun: Noun, debut: number, path: string): Promise<ListPage> {
+  const { source, passe } = pass
+  const at: Place = { base: pass.transport.base, path }
+  const held = await heldPage(pass, path)
+  if (held?.resource.passe === passe) return held.page
+  const answer = await pass.transport.get(path, held?.resource.etag)
+  if (isUnchanged(answer, held?.resource)) {
+    const page = { ...held!.page, ...source.nextOf(noun, debut, at, answer.headers) }
+    note(pass, path, held!.resource.etag, page)
+    return page
+  }
+  const isEmpty = debut === 0 && answer.status === 404 && source.isNothing(jsonIn(answer))
+  const page = isEmpty
+    ? { rows: [], next: undefined, total: 0 }
+    : source.readPage(noun, debut, at, bodyOf(answer), answer.headers)
+  note(pass, path, tagOf(answer), page)
+  return page
+}
+
+/** The rows of a page as this kind of copy remembers them. */
+async function heldPage({ store }: Pass, path: string): Promise<{ resource: Resource; page: ListPage } | undefined> {
+  const resource = (await lookUp(store, [path])).get(path)
+  if (!resource?.contenu) return undefined
+  const { rows, next, total } = JSON.parse(resource.contenu) as {
+    rows: [number, string][]
+    next?: number
+    total?: number
+  }
+  return { resource, page: { rows: rows.map(([id, note]) => ({ id, note })), next, total } }
+}
+
+function note({ batch, passe }: Pass, chemin: string, etag: string | null, { rows, next, total }: ListPage): void {
+  const contenu = JSON.stringify({ rows: rows.map(({ id, note }) => [id, note]), next, total })
+  batch.answered({ chemin, etag, passe, lecture: '', contenu })
+}
+
+/** A 304 to a tag that was sent. */
+export function isUnchanged({ status }: Answer, held: Resource | undefined): boolean {
+  return status === 304 && held?.etag !== null && held?.etag !== undefined
+}
+
+/** The categories, where they are listed; none is remembered as seen, as one request tells them all. */
+export async function readRubriques(pass: Pass): Promise<ReadonlySet<number> | undefined> {
+  const { source, store, transport, batch, passe, known } = pass
+  if (!source.rubriques) return undefined
+  const { path } = source.rubriques
+  const held = (await lookUp(store, [path])).get(path)
+  const ids = held?.contenu ? (JSON.parse(held.contenu) as number[]) : undefined
+  const isWhole = ids?.every((id) => known.rubriques.has(id)) === true
+  if (isWhole && held?.passe === passe) return new Set(ids)
+  const answer = await transport.get(path, isWhole ? held?.etag : undefined)
+  const isSame = isWhole && isUnchanged(answer, held)
+  const rubriques = isSame ? [] : source.rubriques.read({ base: transport.base, path }, bodyOf(answer))
+  for (const rubrique of rubriques) putRubrique(pass, rubrique, path)
+  const named = isSame ? ids : rubriques.map(({ id_rubrique }) => id_rubrique)
+  const etag = isSame ? held!.etag : tagOf(answer)
+  batch.answered({ chemin: path, etag, passe, lecture: '', contenu: JSON.stringify(named) })
+  return new Set(named)
+}

@@ -1,0 +1,69 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Clock } from './clock.js'
+import { MirrorError } from './errors.js'
+
+/** Whoever asks for more patience than this is told to the operator instead of waited for. */
+export const MAX_WAIT_SECONDS = 3_600
+
+/** When the next request may be sent: by our own ceiling, and by what the other side says of its limits. */
+export interface Pace {
+  /** Waits for the turn of a request. Throws `MirrorError` where that would take more than an hour. */
+  turn(signal: AbortSignal): Promise<void>
+  /** Reads RateLimit: nothing is left, or what is left is spread over the rest of the window. */
+  heed(headers: IncomingHttpHeaders): void
+  /** No request before so long from now. */
+  rest(milliseconds: number): void
+  /** How long the limits of the other side made us wait so far, beyond our own ceiling. */
+  waitedMilliseconds(): number
+}
+
+export function makePace(requestsPerSecond: number, clock: Clock): Pace {
+  const intervalMilliseconds = 1_000 / requestsPerSecond
+  let ours = 0
+  let theirs = 0
+  let waited = 0
+  const notBefore = (at: number) => {
+    theirs = Math.max(theirs, at)
+  }
+  return {
+    async turn(signal) {
+      const now = clock.now()
+      const slot = Math.max(now, ours)
+      const at = Math.max(slot, theirs)
+      if (at - now > MAX_WAIT_SECONDS * 1_000) {
+        throw new MirrorError(`the portal asks to be left alone until ${new Date(at).toISOString()}`, at)
+      }
+      // The turn is taken before the wait, so that the next one comes after it.
+      ours = at + intervalMilliseconds
+      waited += at - slot
+      if (at > now) await clock.sleep(at - now, signal)
+    },
+    heed(headers) {
+      const now = clock.now()
+      for (const { left, seconds } of windowsOf(headers)) {
+        notBefore(now + (seconds * 1_000) / Math.max(left, 1))
+      }
+    },
+    rest: (milliseconds) => notBefore(clock.now() + milliseconds),
+    waitedMilliseconds: () => waited,
+  }
+}
+
+/** The windows that RateLimit names: `"compte";r=599;t=42`, comma-separated where there are several. */
+function windowsOf({ ratelimit }: IncomingHttpHeaders): { left: number; seconds: number }[] {
+  const text = Array.isArray(ratelimit) ? ratelimit.join(',') : (ratelimit ?? '')
+  return text.split(',').flatMap((item) => {
+    const left = /;\s*r=(\d{1,15})/.exec(item)?.[1]
+    const seconds = /;\s*t=(\d{1,15})/.exec(item)?.[1]
+    return left === undefined || seconds === undefined ? [] : [{ left: Number(left), seconds: Number(seconds) }]
+  })
+}
+
+/** What Retry-After asks for, whole seconds or a date; undefined where there is none that can be read. */
+export function retryAfterMilliseconds(headers: IncomingHttpHeaders, now: number): number | undefined {
+  const text = headers['retry-after']?.trim() ?? ''
+  if (/^\d{1,12}$/.test(text)) return Number(text) * 1_000
+  // `Date.parse` takes much for a date, -5 and 1.5 among it.
+  const at = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}

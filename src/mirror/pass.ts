@@ -1,0 +1,130 @@
+import { hash } from 'node:crypto'
+import { hasChanged, type Tally } from '../portal/merge.js'
+import { type Batch, makeBatch } from './batch.js'
+import type { MirrorOptions, Pass } from './context.js'
+import { contractSource } from './contract-source.js'
+import { findKnown, findUnusedRubriques } from './copy.js'
+import { readDetails } from './details.js'
+import { dialectOf, PROBE_PATH } from './detect.js'
+import { dialectSource } from './dialect-source.js'
+import { MirrorError } from './errors.js'
+import { readRubriques, walkList } from './lists.js'
+import { tagOf } from './shape.js'
+import { type Dialect, type Listed, NOUNS, type Noun, type Source } from './source.js'
+import { beginPass, endPass, lookUp, rememberDialect } from './state.js'
+import type { Tally as Requests } from './transport.js'
+
+export interface PassReport {
+  /** What changed, of each kind of record of which anything did. */
+  tallies: Tally[]
+  requests: Requests
+  /** Whether it went on where another run was interrupted. */
+  isResumed: boolean
+  /** Whether it was asked to stop before its end. */
+  isStopped: boolean
+}
+
+/**
+ * Brings the copy up to what the other side tells, in whole batches. Throws `MirrorError` or `StoreError`; the copy is then
+ * as the last batch left it, and the next pass goes on from there.
+ */
+export async function mirrorPass(options: MirrorOptions): Promise<PassReport> {
+  const { store, transport, clock, signal, portalUrl, authors } = options
+  const followed = authors && new Set(authors)
+  const reglage = hash(
+    'sha256',
+    JSON.stringify([portalUrl, followed ? [...followed].sort((a, b) => a - b) : 'all']),
+    'hex',
+  )
+  const before = transport.tally
+  const { passe, dialecte, isResumed } = await beginPass(store, reglage, Math.floor(clock.now() / 1_000))
+  const batch = makeBatch(store, clock)
+  const touched = { added: new Set<number>(), changed: new Set<number>(), hasNewScore: false }
+  let isStopped = false
+  try {
+    const source = await openSource(options, batch, passe, dialecte)
+    const known = await store.read(findKnown)
+    await run({ ...options, source, passe, batch, known, reglage, followed, touched, unlisted: new Set() })
+    await endPass(store, passe)
+  } catch (error) {
+    if (!signal.aborted || error !== signal.reason) throw error
+    await batch.flush()
+    isStopped = true
+  }
+  return { tallies: talliesOf(batch, touched), requests: since(before, transport.tally), isResumed, isStopped }
+}
+
+async function run(pass: Pass): Promise<void> {
+  const { store, source, batch, known, followed } = pass
+  if (followed) removeUnfollowed(pass, followed)
+  const rubriques = await readRubriques(pass)
+  const listed = new Map<Noun, Listed[]>()
+  for (const noun of NOUNS) {
+    const isFollowed = noun === 'auteurs' && followed
+    listed.set(noun, isFollowed ? [...followed].map((id) => ({ id, note: '' })) : await walkList(pass, noun))
+  }
+  // Whoever is in the copy and in no list is asked for; only a 404 removes them, as lists move while they are read.
+  for (const noun of NOUNS) listed.set(noun, [...listed.get(noun)!, ...unnamed(known[noun].keys(), listed.get(noun)!)])
+  await readDetails(pass, listed)
+  await batch.flush()
+  const unused = (await store.read(findUnusedRubriques)).filter((id) => !rubriques?.has(id))
+  if (unused.length > 0) {
+    const path = source.rubriques?.path ?? '/challenges'
+    for (const id_rubrique of unused) batch.put({ type: 'rubrique', id_rubrique, supprime: true }, path)
+  }
+  await batch.flush()
+}
+
+/** Asks for the ranking, which tells how the other side speaks, and holds it to what it spoke before. */
+async function openSource(
+  { store, transport, portalUrl }: MirrorOptions,
+  batch: Batch,
+  passe: number,
+  before: Dialect | null,
+): Promise<Source> {
+  const sources = { contract: contractSource, dialect: dialectSource }
+  const held = (await lookUp(store, [PROBE_PATH])).get(PROBE_PATH)
+  if (before && held?.passe === passe) return sources[before](portalUrl)
+  const answer = await transport.get(PROBE_PATH, before && held?.etag)
+  const dialect = before && held?.etag && answer.status === 304 ? before : dialectOf(answer)
+  if (before && dialect !== before) {
+    throw new MirrorError(
+      `${PROBE_PATH}: ${transport.base} spoke the ${before} and speaks the ${dialect} now; make a new copy of it with another --database`,
+    )
+  }
+  if (!before) await rememberDialect(store, dialect)
+  const etag = answer.status === 304 ? (held?.etag ?? null) : tagOf(answer)
+  batch.answered({ chemin: PROBE_PATH, etag, passe, lecture: '', contenu: null })
+  return sources[dialect](portalUrl)
+}
+
+function removeUnfollowed({ batch, known }: Pass, followed: ReadonlySet<number>): void {
+  for (const id_auteur of known.auteurs) {
+    if (followed.has(id_auteur)) continue
+    known.auteurs.delete(id_auteur)
+    batch.put({ type: 'auteur', id_auteur, supprime: true }, '--authors')
+    batch.gone(`/auteurs/${id_auteur}`)
+  }
+}
+
+function unnamed(ids: Iterable<number>, listed: readonly Listed[]): Listed[] {
+  const named = new Set(listed.map(({ id }) => id))
+  return [...ids].filter((id) => !named.has(id)).map((id) => ({ id, note: '' }))
+}
+
+/** Who changed is not for an import to count: a total that moves is no field of an author to it. */
+function talliesOf({ tallies }: Batch, { added, changed }: Pass['touched']): Tally[] {
+  const nbOld = [...changed].filter((id) => !added.has(id)).length
+  const auteur = tallies.get('auteur')
+  return [...tallies.values()]
+    .map((tally) => (tally === auteur ? { ...tally, changed: nbOld } : tally))
+    .filter((tally) => hasChanged([tally]))
+}
+
+function since(before: Requests, now: Requests): Requests {
+  return {
+    requests: now.requests - before.requests,
+    unchanged: now.unchanged - before.unchanged,
+    waitedMilliseconds: now.waitedMilliseconds - before.waitedMilliseconds,
+  }
+}

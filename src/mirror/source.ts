@@ -1,0 +1,64 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** What lists name and details tell. */
+export type Noun = 'challenges' | 'auteurs' | 'environnements_virtuels'
+export const NOUNS: readonly Noun[] = ['challenges', 'auteurs', 'environnements_virtuels']
+
+export type Dialect = 'contract' | 'dialect'
+
+/** A record as a list names it, with what the list alone knows of it. */
+export interface Listed {
+  id: number
+  note: string
+}
+
+export interface ListPage {
+  rows: Listed[]
+  /** The row that the next page begins at; undefined on the last one. */
+  next: number | undefined
+  /** Rows of the whole list, where they are told. */
+  total: number | undefined
+}
+
+export interface Rubrique {
+  id_rubrique: number
+  nom: string
+}
+
+/** The fields of a line of the dump, but for its type. */
+export type Fields = Record<string, unknown>
+
+export interface ChallengeRead {
+  fields: Fields & { id_rubrique: number; score: number }
+  rubrique: Rubrique
+  auteurs: { id_auteur: number; nom: string }[]
+}
+
+export interface AuteurRead {
+  fields: Fields & { nom: string; statut: string; lang: string; score: number }
+  validations: { id_challenge: number; date: string | null }[]
+}
+
+/** How one convention asks and answers. What is read is checked first: throws `MirrorError` that names address and field. */
+export interface Source {
+  dialect: Dialect
+  /** The address of one page of a list. */
+  pageOf(noun: Noun, debut: number): string
+  readPage(noun: Noun, debut: number, at: Place, body: unknown, headers: IncomingHttpHeaders): ListPage
+  /** The next page that an answer without a body tells of; undefined where it tells nothing. */
+  nextOf(noun: Noun, debut: number, at: Place, headers: IncomingHttpHeaders): { next: number | undefined } | undefined
+  /** Where the categories are listed; undefined where only challenges name them. */
+  rubriques?: { path: string; read(at: Place, body: unknown): Rubrique[] }
+  readChallenge(listed: Listed, at: Place, body: unknown): ChallengeRead
+  readAuteur(id: number, at: Place, body: unknown): AuteurRead
+  readEnvironnement(id: number, at: Place, body: unknown): Fields
+  /** Whether a 404 is one of a record or an empty list, and not of a path that nobody serves. */
+  isNothing(body: unknown): boolean
+}
+
+/** Where a body came from. */
+export interface Place {
+  /** The base address. */
+  base: string
+  path: string
+}

@@ -1,0 +1,127 @@
+import type { Db, Store } from '../store/store.js'
+import { MirrorError } from './errors.js'
+import type { Dialect } from './source.js'
+
+/** Requests that one statement looks up or writes. */
+const CHUNK = 500
+/** A pass that rested so long begins anew: what it saw is too old to be taken for what there is. */
+const MAX_REST_SECONDS = 24 * 3_600
+
+/** What the store remembers of the portal that it copies. */
+export interface MirrorState {
+  adresse: string
+  dialecte: Dialect | null
+  reglage: string
+  passe: number
+  en_cours: number
+  activite: number
+}
+
+/** What one address last answered; see `MiroirRessourceTable`. */
+export interface Resource {
+  chemin: string
+  etag: string | null
+  passe: number
+  lecture: string
+  contenu: string | null
+}
+
+/**
+ * Makes a store the copy of an address, or finds that it is. Throws `MirrorError` for a store that holds a portal of its own
+ * or the copy of another.
+ */
+export async function claim(store: Store, adresse: string): Promise<void> {
+  const known = await store.read(async (db) => ({ state: await findState(db), isEmpty: await isEmpty(db) }))
+  if (known.state?.adresse === adresse) return
+  if (known.state) {
+    throw new MirrorError(
+      `this store is the copy of ${known.state.adresse}; give another with --database for ${adresse}`,
+    )
+  }
+  if (!known.isEmpty) {
+    throw new MirrorError(
+      'this store holds a portal of its own, which a copy would overwrite; give another with --database',
+    )
+  }
+  await store.write({}, (db) =>
+    db.exec(
+      `insert into miroir (id, adresse, dialecte, reglage, passe, en_cours, activite) values (1, ?, null, '', 0, 0, 0)`,
+      adresse,
+    ),
+  )
+}
+
+async function findState(db: Db): Promise<MirrorState | undefined> {
+  return (await db.select<MirrorState>('select * from miroir where id = 1'))[0]
+}
+
+async function isEmpty(db: Db): Promise<boolean> {
+  for (const table of ['rubriques', 'auteurs', 'challenges', 'environnements_virtuels']) {
+    if ((await db.select(`select 1 from ${table} limit 1`)).length > 0) return false
+  }
+  return true
+}
+
+/** Begins a pass, or goes on with one that was interrupted and is of the same settings. */
+export async function beginPass(
+  store: Store,
+  reglage: string,
+  now: number,
+): Promise<{ passe: number; dialecte: Dialect | null; isResumed: boolean }> {
+  return store.write({}, async (db) => {
+    const { passe, dialecte, ...state } = (await findState(db)) as MirrorState
+    const rest = now - state.activite
+    const isResumed = state.en_cours === 1 && state.reglage === reglage && rest >= 0 && rest <= MAX_REST_SECONDS
+    if (isResumed) return { passe, dialecte, isResumed }
+    await db.exec('update miroir set passe = passe + 1, en_cours = 1, reglage = ?, activite = ?', reglage, now)
+    return { passe: passe + 1, dialecte, isResumed }
+  })
+}
+
+export async function rememberDialect(store: Store, dialecte: Dialect): Promise<void> {
+  await store.write({}, (db) => db.exec('update miroir set dialecte = ?', dialecte))
+}
+
+/** What was not asked for in a whole pass is not there any more. */
+export async function endPass(store: Store, passe: number): Promise<void> {
+  await store.write({}, async (db) => {
+    await db.exec('delete from miroir_ressources where passe < ?', passe)
+    await db.exec('update miroir set en_cours = 0')
+  })
+}
+
+export async function lookUp(store: Store, chemins: readonly string[]): Promise<Map<string, Resource>> {
+  const found = new Map<string, Resource>()
+  for (let from = 0; from < chemins.length; from += CHUNK) {
+    const chunk = chemins.slice(from, from + CHUNK)
+    const marks = chunk.map(() => '?').join(', ')
+    const rows = await store.read((db) =>
+      db.select<Resource>(`select * from miroir_ressources where chemin in (${marks})`, ...chunk),
+    )
+    for (const row of rows) found.set(row.chemin, row)
+  }
+  return found
+}
+
+/** Remembers answers, after what they told is in the store: a kill between the two costs asking again. */
+export async function remember(
+  store: Store,
+  { answers, gone, now }: { answers: readonly Resource[]; gone: readonly string[]; now: number },
+): Promise<void> {
+  await store.write({}, async (db) => {
+    for (let from = 0; from < answers.length; from += CHUNK) await upsert(db, answers.slice(from, from + CHUNK))
+    for (const chemin of gone) await db.exec('delete from miroir_ressources where chemin = ?', chemin)
+    await db.exec('update miroir set activite = ?', now)
+  })
+}
+
+async function upsert(db: Db, rows: readonly Resource[]): Promise<void> {
+  const values = rows.flatMap(({ chemin, etag, passe, lecture, contenu }) => [chemin, etag, passe, lecture, contenu])
+  await db.exec(
+    `insert into miroir_ressources (chemin, etag, passe, lecture, contenu)
+     values ${rows.map(() => '(?, ?, ?, ?, ?)').join(', ')}
+     on conflict (chemin) do update set etag = excluded.etag, passe = excluded.passe, lecture = excluded.lecture,
+       contenu = excluded.contenu`,
+    ...values,
+  )
+}

@@ -1,0 +1,131 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Clock } from './clock.js'
+import { MirrorError, NoAnswer } from './errors.js'
+import { type ExchangeLimits, exchange, makeAgent, type Raw } from './exchange.js'
+import { MAX_WAIT_SECONDS, makePace, retryAfterMilliseconds } from './pace.js'
+
+/** An answer of the other side. */
+export interface Answer extends Raw {
+  /** What was asked for, under the base address. */
+  path: string
+}
+
+export interface Transport {
+  /** The address that every path is under, without a slash at its end. */
+  readonly base: string
+  /**
+   * Reads a path under the base address: paced, tried again where that may help, redirects followed on the same origin. With
+   * a tag, 304 says that what is held is right. Throws `MirrorError`.
+   */
+  get(path: string, etag?: string | null): Promise<Answer>
+  readonly tally: Tally
+  close(): void
+}
+
+export interface Tally {
+  requests: number
+  /** Answers that said that nothing is new. */
+  unchanged: number
+  /** How long the limits of the other side made us wait. */
+  waitedMilliseconds: number
+}
+
+export interface TransportOptions {
+  base: string
+  /** Sent as the cookie `api_key`, to the origin of `base` alone. */
+  key: string
+  userAgent: string
+  requestsPerSecond: number
+  connections: number
+  clock: Clock
+  signal: AbortSignal
+  limits: ExchangeLimits
+}
+
+const MAX_REDIRECTS = 5
+const MAX_TRIES = 5
+const FIRST_RETRY_MILLISECONDS = 1_000
+
+export function makeTransport(options: TransportOptions): Transport {
+  const { base, key, userAgent, requestsPerSecond, connections, clock, signal, limits } = options
+  const agent = makeAgent(new URL(base), connections)
+  const pace = makePace(requestsPerSecond, clock)
+  const tally = { requests: 0, unchanged: 0 }
+  const own = { accept: 'application/json', cookie: `api_key=${key}`, 'user-agent': userAgent }
+
+  const ask = async (url: URL, etag: string | null | undefined): Promise<Raw> => {
+    await pace.turn(signal)
+    tally.requests++
+    const headers = etag ? { ...own, 'if-none-match': etag } : own
+    const raw = await exchange(url, { agent, headers, limits, signal })
+    pace.heed(raw.headers)
+    if (raw.status === 304) tally.unchanged++
+    return raw
+  }
+
+  const follow = async (path: string, etag: string | null | undefined): Promise<Raw> => {
+    let url = new URL(base + path)
+    for (let redirects = 0; ; redirects++) {
+      const raw = await ask(url, etag)
+      if (!REDIRECTS.includes(raw.status)) return throwIfLater(raw, clock.now())
+      if (redirects === MAX_REDIRECTS) throw new MirrorError(`more than ${MAX_REDIRECTS} redirects`)
+      url = redirectOf(raw.headers, url)
+    }
+  }
+
+  const get = async (path: string, etag?: string | null): Promise<Answer> => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return { path, ...(await follow(path, etag)) }
+      } catch (error) {
+        if (error instanceof MirrorError) throw at(path, error)
+        if (!(error instanceof NoAnswer)) throw error
+        if (tries === MAX_TRIES) throw new MirrorError(`${path}: ${error.message}; tried ${tries} times`)
+        const wait = error.retryAfterMilliseconds ?? FIRST_RETRY_MILLISECONDS * 2 ** (tries - 1)
+        throwIfTooLong(path, error, wait, clock.now())
+        // What the other side asked for is a wait for its limits; what we thought of is none.
+        if (error.retryAfterMilliseconds === undefined) await clock.sleep(wait, signal)
+        else pace.rest(wait)
+      }
+    }
+  }
+
+  return {
+    base,
+    get,
+    get tally() {
+      return { ...tally, waitedMilliseconds: pace.waitedMilliseconds() }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+const REDIRECTS = [301, 302, 303, 307, 308]
+
+/** Limits and faults of the server may be better a moment later. */
+function throwIfLater(raw: Raw, now: number): Raw {
+  if (raw.status !== 429 && raw.status < 500) return raw
+  throw new NoAnswer(`it answered ${raw.status}`, retryAfterMilliseconds(raw.headers, now))
+}
+
+function throwIfTooLong(path: string, { message }: NoAnswer, wait: number, now: number): void {
+  if (wait <= MAX_WAIT_SECONDS * 1_000) return
+  const until = new Date(now + wait)
+  const when = Number.isNaN(until.getTime()) ? 'for longer than dates go' : `until ${until.toISOString()}`
+  throw new MirrorError(`${path}: ${message} and asks to be left alone ${when}`, now + wait)
+}
+
+/** The key is for one server: a redirect that leaves it is an error. */
+function redirectOf({ location }: IncomingHttpHeaders, from: URL): URL {
+  const to = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined
+  if (!to) throw new MirrorError('a redirect to nowhere')
+  if (to.origin !== from.origin) {
+    throw new MirrorError(`a redirect to ${to.origin}; the key is for ${from.origin} alone`)
+  }
+  if (to.username !== '' || to.password !== '') throw new MirrorError('a redirect with a user in its address')
+  return to
+}
+
+function at(path: string, error: MirrorError): MirrorError {
+  return new MirrorError(`${path}: ${error.message}`, error.retryAt)
+}

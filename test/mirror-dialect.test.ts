@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { failure, fakeDialect } from './fake-dialect.js'
+import { portail, randomPortal } from './fixtures.js'
+import { altered, type Front, json, startFront } from './front.js'
+import { type DumpLine, exportFrom, importInto, type MadeStore, makeStore, startServer } from './harness.js'
+import { makeClock, mirrorInto } from './mirroring.js'
+
+const portal = { lines: [] as DumpLine[], hasTags: true }
+let front: Front
+let copy: MadeStore
+
+beforeEach(async () => {
+  portal.lines = []
+  portal.hasTags = true
+  front = await startFront(fakeDialect(portal))
+  copy = await makeStore()
+})
+
+afterEach(async () => {
+  await front.close()
+  await copy.close()
+})
+
+const pass = () => mirrorInto(copy.store, front.url, { clock: makeClock() })
+
+/** A dump as a store tells it again: totals and all. */
+async function settled(lines: readonly DumpLine[]): Promise<DumpLine[]> {
+  const { store, close } = await makeStore()
+  await importInto(store, lines)
+  const told = await exportFrom(store)
+  await close()
+  return told
+}
+
+/** What the dialect has no words for. */
+function withoutUntold(lines: DumpLine[]): DumpLine[] {
+  const used = new Set(lines.filter(({ type }) => type === 'challenge').map(({ id_rubrique }) => id_rubrique))
+  return lines
+    .filter(({ type, id_rubrique }) => type !== 'rubrique' || used.has(id_rubrique))
+    .map(({ descriptif, ...line }) => {
+      const { lang, statut, ...rest } = line
+      if (line.type === 'auteur') return statut === undefined ? rest : { ...rest, statut }
+      if (line.type === 'environnement_virtuel') return rest
+      const { url_challenge: url } = line
+      return typeof url === 'string' ? { ...line, url_challenge: url.replace(/^\/+/, '') } : line
+    })
+}
+
+test.each([true, false])('a mirror of the dialect holds what it tells (tags: %s)', async (hasTags) => {
+  portal.hasTags = hasTags
+  portal.lines = await settled(portail)
+  const first = await pass()
+  expect(await exportFrom(copy.store)).toEqual(withoutUntold(portal.lines))
+  const second = await pass()
+  expect(second.tallies).toEqual([])
+  expect(second.requests.unchanged).toBe(hasTags ? first.requests.requests : 0)
+})
+
+test('it follows every change of the portal, over many pages', async () => {
+  for (const seed of [5, 6]) {
+    const dump = randomPortal({ seed, auteurs: 160 - seed, challenges: 60 - 3 * seed, validations: 400, scores: 9 })
+    portal.lines = await settled(dump)
+    await pass()
+    expect(await exportFrom(copy.store)).toEqual(withoutUntold(portal.lines))
+  }
+  expect(front.asked.filter(({ path }) => path.includes('debut_auteurs=')).map(({ path }) => path)).toEqual(
+    Array(2).fill(['/auteurs?debut_auteurs=50', '/auteurs?debut_auteurs=100', '/auteurs?debut_auteurs=150']).flat(),
+  )
+})
+
+test('a language that only the list tells follows though the challenge is the same', async () => {
+  portal.lines = await settled(portail)
+  await pass()
+  portal.lines = portal.lines.map((line) =>
+    line.id_challenge === 2 && line.type === 'challenge' ? { ...line, lang: 'zh' } : line,
+  )
+  expect((await pass()).tallies).toContainEqual({ type: 'challenge', added: 0, changed: 1, removed: 0, listed: 0 })
+  expect(await exportFrom(copy.store)).toEqual(withoutUntold(portal.lines))
+})
+
+test('an empty portal of the dialect is told from an error, and its copy is empty', async () => {
+  await pass()
+  expect(await exportFrom(copy.store)).toEqual([])
+  const key = mirrorInto(copy.store, front.url, { key: 'x', clock: makeClock() })
+  await expect(key).resolves.toMatchObject({ tallies: [] })
+  front.fault = () => failure(403)
+  await expect(pass()).rejects.toThrow(/^\/classement\?limite=1: it answered 403 .*: the portal refuses the key$/)
+})
+
+describe('the dialect that goes wrong', () => {
+  test.each([
+    [
+      'a next page elsewhere',
+      '/auteurs',
+      () => json([{}, { rel: 'next', href: 'http://ailleurs.example/auteurs?debut_auteurs=50' }]),
+      /the next page is at http:\/\/ailleurs\.example/,
+    ],
+    [
+      'a next page that is this one',
+      '/auteurs',
+      () => json([{}, { rel: 'next', href: '/auteurs?debut_auteurs=0' }]),
+      /leads in a circle/,
+    ],
+    [
+      'the contract in its midst',
+      '/auteurs',
+      () => json({ '0': { id_auteur: '1', nom: 'a' } }),
+      /^\/auteurs: the body must be array$/,
+    ],
+    [
+      'an error that says 200',
+      '/auteurs/9',
+      () => json([{ error: { code: 500 } }]),
+      /^\/auteurs\/9: id_auteur|^\/auteurs\/9: the body must have required properties/,
+    ],
+    [
+      'a score of no number',
+      '/auteurs/9',
+      (usual: never) => altered(usual, (body: object) => ({ ...body, score: 'many' })),
+      /^\/auteurs\/9: score must be a whole number$/,
+    ],
+    [
+      'a date of no calendar',
+      '/challenges/1',
+      (usual: never) => altered(usual, ([body]: [object]) => [{ ...body, date_publication: '2026-02-30 12:00:00' }]),
+      /^\/challenges\/1: date_publication must be a date and time/,
+    ],
+  ])('%s ends the pass, and leaves the copy as it was', async (_, path, fault, told) => {
+    portal.hasTags = false
+    portal.lines = await settled(portail)
+    await pass()
+    const before = await exportFrom(copy.store)
+    portal.lines = portal.lines.map((line) => (line.type === 'challenge' ? { ...line, titre: 'renamed' } : line))
+    front.fault = (asked, usual) => (asked.path === path ? fault(usual as never) : usual())
+    await expect(pass()).rejects.toThrow(told)
+    expect(await exportFrom(copy.store)).toEqual(before)
+  })
+})
+
+/** The dialect as this server speaks it, where it does. */
+test('a mirror of the dialect of Palmarès holds the portal', async ({ skip }) => {
+  const origin = await startServer(portail, { logLevel: 'silent' })
+  const { status } = await origin.get('/rootme/classement')
+  if (status !== 200) {
+    await origin.close()
+    console.warn(`skipped: GET /rootme/classement answers ${status}, so there is no dialect to mirror`)
+    skip()
+  }
+  await mirrorInto(copy.store, `${origin.url}/rootme`, { key: origin.key })
+  expect(await exportFrom(copy.store)).toEqual(withoutUntold(await exportFrom(origin.store)))
+  await origin.close()
+})

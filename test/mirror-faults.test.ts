@@ -1,0 +1,482 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { portail } from './fixtures.js'
+import { altered, type Fault, type Front, json, passOn, startFront } from './front.js'
+import {
+  addRubrique,
+  type DumpLine,
+  exportFrom,
+  importInto,
+  type MadeStore,
+  makeStore,
+  startServer,
+  type TestServer,
+} from './harness.js'
+import { type FakeClock, makeClock, mirrorInto } from './mirroring.js'
+
+let origin: TestServer
+let front: Front
+let copy: MadeStore
+let clock: FakeClock
+let changes = 0
+
+beforeAll(async () => {
+  origin = await startServer(portail, { logLevel: 'silent' })
+  front = await startFront(passOn(origin.url))
+  await begin()
+})
+
+afterEach(() => {
+  front.fault = undefined
+})
+
+afterAll(async () => {
+  await front.close()
+  await copy.close()
+  await origin.close()
+})
+
+/** A copy that is still to be made. */
+async function begin(): Promise<void> {
+  await copy?.close()
+  copy = await makeStore()
+  clock = makeClock()
+  front.asked.length = 0
+}
+
+/** Waits take no time here, so what is tried again is tried again at once. */
+const pass = (settings: Parameters<typeof mirrorInto>[2] = {}) =>
+  mirrorInto(copy.store, front.url, { key: origin.key, clock, ...settings })
+
+/** Spoils every answer to a path. */
+function spoil(path: string, fault: Fault): void {
+  front.fault = (asked, usual, response) => (asked.path.startsWith(path) ? fault(asked, usual, response) : usual())
+}
+
+const page = (status: number) => ({ status, headers: { 'content-type': 'text/html' }, body: '<h1>secret</h1>' })
+
+/** What the other side may do in the midst of a pass, and what is said of it. */
+const faults: [name: string, path: string, fault: Fault, told: RegExp][] = [
+  [
+    'an error of the server',
+    '/auteurs/9',
+    () => json({ code: 'internal_error' }, 500),
+    /^\/auteurs\/9: it answered 500; tried 5 times$/,
+  ],
+  [
+    'a page of HTML',
+    '/auteurs/9',
+    () => page(200),
+    /^\/auteurs\/9: it answered 200 and text\/html, which is not JSON$/,
+  ],
+  ['a missing page of HTML', '/auteurs/9', () => page(404), /^\/auteurs\/9: it answered 404 and text\/html$/],
+  ['a path that nobody serves', '/auteurs/9', () => json({ code: 'path_not_found' }, 404), /404 .*\(path_not_found\)$/],
+  [
+    'a key that it refuses',
+    '/challenges/2',
+    () => json({ code: 'credential_expired' }, 401),
+    /\(credential_expired\): the portal refuses the key$/,
+  ],
+  ['the dialect', '/auteurs/9', () => json([{ error: { code: 404 } }], 404), /^\/auteurs\/9: it answered 404/],
+  [
+    'the list of the dialect',
+    '/auteurs?',
+    () => json([{ '0': { id_auteur: '1', nom: 'a' } }]),
+    /^\/auteurs\?limite=500: the body must be object$/,
+  ],
+  [
+    'half of a text',
+    '/auteurs/9',
+    () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{"nom":"a' }),
+    /which is not JSON$/,
+  ],
+  [
+    'another author',
+    '/auteurs/9',
+    (_, usual) => altered(usual, (body: object) => ({ ...body, id_auteur: '10' })),
+    /^\/auteurs\/9: it tells of 10$/,
+  ],
+  [
+    'a score that is a text',
+    '/auteurs/9',
+    (_, usual) => altered(usual, (body: object) => ({ ...body, score: '5' })),
+    /^\/auteurs\/9: score must be integer$/,
+  ],
+  [
+    'an id that is none',
+    '/auteurs?',
+    (_, usual) => altered(usual, () => ({ '0': { id_auteur: '0', nom: 'a' } })),
+    /^\/auteurs\?limite=500: 0\.id_auteur must match/,
+  ],
+  [
+    'an id past all numbers',
+    '/auteurs?',
+    (_, usual) => altered(usual, () => ({ '0': { id_auteur: '9'.repeat(20), nom: 'a' } })),
+    /id_auteur is no id$/,
+  ],
+  [
+    'a name without end',
+    '/auteurs/9',
+    (_, usual) => altered(usual, (body: object) => ({ ...body, nom: 'n'.repeat(1_001) })),
+    /^\/auteurs\/9: nom must have at most 1000 characters$/,
+  ],
+  [
+    'a date that is none',
+    '/auteurs/9',
+    (_, usual) =>
+      altered(usual, (body: { validations: object[] }) => ({
+        ...body,
+        validations: body.validations.map((each) => ({ ...each, date: '2026-02-31T00:00:00Z' })),
+      })),
+    /^\/auteurs\/9: validations\.0\.date must be /,
+  ],
+  [
+    'an address that nobody may follow',
+    '/challenges/2',
+    (_, usual) => altered(usual, (body: object) => ({ ...body, url_challenge: 'javascript:alert(1)' })),
+    /^\/challenges\/2: url_challenge must be/,
+  ],
+  [
+    'a redirect to elsewhere',
+    '/auteurs/9',
+    () => ({ status: 302, headers: { location: 'http://ailleurs.example/x' }, body: '' }),
+    /^\/auteurs\/9: a redirect to http:\/\/ailleurs\.example; the key is for http:\/\/127\.0\.0\.1:\d+ alone$/,
+  ],
+  [
+    'redirects in a circle',
+    '/auteurs/9',
+    ({ path }) => ({ status: 307, headers: { location: path }, body: '' }),
+    /^\/auteurs\/9: more than 5 redirects$/,
+  ],
+  [
+    'a link to elsewhere',
+    '/auteurs?',
+    async (_, usual) => withLink(await usual(), '<http://ailleurs.example/auteurs?debut_auteurs=5>; rel="next"'),
+    /^\/auteurs\?limite=500: the next page is at http:\/\/ailleurs\.example/,
+  ],
+  [
+    'a link to another list',
+    '/auteurs?',
+    async (_, usual) => withLink(await usual(), '</challenges?debut_auteurs=5>; rel="next"'),
+    /of another list$/,
+  ],
+  [
+    'links in a circle',
+    '/auteurs?',
+    async (_, usual) => withLink(await usual(), '</auteurs?debut_auteurs=0>; rel="next"'),
+    /leads in a circle, to row 0$/,
+  ],
+  [
+    'the same page for ever',
+    '/auteurs?',
+    async ({ path }, usual) => withLink(await usual(), `</auteurs?debut_auteurs=${1 + rowOf(path)}>; rel=next`),
+    /\?limite=500&debut_auteurs=1: the page names nobody new and leads on/,
+  ],
+  [
+    'a list without end',
+    '/auteurs?',
+    ({ path }) =>
+      withLink(
+        json({ '0': { id_auteur: String(1 + rowOf(path)), nom: 'a' } }),
+        `</auteurs?debut_auteurs=${1 + rowOf(path)}>; rel=next`,
+      ),
+    /the list has more than 50 rows$/,
+  ],
+  [
+    'a request to wait for hours',
+    '/auteurs/9',
+    () => json({ code: 'rate_limited' }, 429, { 'retry-after': '7200' }),
+    /^\/auteurs\/9: it answered 429 and asks to be left alone until 2026-03-01T14:00:0\d\.\d+Z$/,
+  ],
+  [
+    'a window of hours',
+    '/auteurs/9',
+    async (_, usual) => ({
+      ...(await usual()),
+      headers: { ...(await usual()).headers, ratelimit: '"compte";r=0;t=7200' },
+    }),
+    /asks to be left alone until 2026-03-01T14:00:0\d\.\d+Z$/,
+  ],
+  ['half a body', '/auteurs/9', cutShort, /^\/auteurs\/9: the connection failed \(ECONNRESET\); tried 5 times$/],
+  ['nothing at all', '/auteurs/9', () => undefined, /^\/auteurs\/9: no sign of life in 100 ms; tried 5 times$/],
+  [
+    'a closed door',
+    '/auteurs/9',
+    (_a, _u, response) => void response.destroy(),
+    /^\/auteurs\/9: the connection failed \(ECONNRESET\); tried 5 times$/,
+  ],
+  ['a body without end', '/auteurs/9', endless(1), /^\/auteurs\/9: a body of more than 100000 bytes$/],
+  [
+    'a body that never ends to drip',
+    '/auteurs/9',
+    endless(20),
+    /^\/auteurs\/9: no whole answer in 300 ms; tried 5 times$/,
+  ],
+]
+
+test.each(faults)(
+  '%s ends the pass, is told with where it came from, and leaves the copy as it was',
+  async (_, path, fault, told) => {
+    clock = makeClock()
+    await pass()
+    await change()
+    const before = await exportFrom(copy.store)
+    spoil(path, fault)
+    const limits = { silenceMilliseconds: 100, wholeMilliseconds: 300, bodyBytes: 100_000 }
+    const failure = await pass({ limits, listLimits: { rows: 50 } }).then(
+      () => expect.unreachable('the pass should have failed'),
+      (error: Error) => error,
+    )
+    expect(failure).toMatchObject({ name: 'MirrorError', message: expect.stringMatching(told) })
+    expect(failure.message).not.toMatch(new RegExp(`secret|${origin.key}`))
+    expect(await exportFrom(copy.store)).toEqual(before)
+
+    front.fault = undefined
+    clock = makeClock(clock.now() + 7_200_000)
+    await pass()
+    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+  },
+)
+
+function cutShort(...[, , response]: Parameters<Fault>): undefined {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' }).write('{"nom":"a')
+  setTimeout(() => response.destroy(), 20)
+  return undefined
+}
+
+function endless(everyMilliseconds: number): Fault {
+  const chunk = everyMilliseconds === 1 ? ' '.repeat(50_000) : ' '
+  return (_asked, _usual, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    const timer = setInterval(() => response.write(chunk), everyMilliseconds)
+    response.on('close', () => clearInterval(timer))
+    return undefined
+  }
+}
+
+/** Something for a pass to bring, before and after whatever is spoilt. */
+async function change(): Promise<void> {
+  const nom = `change ${++changes}`
+  await addRubrique(origin.store, nom)
+  await importInto(origin.store, [
+    { type: 'auteur', id_auteur: 9, nom, score: 3 },
+    { type: 'auteur', id_auteur: 40, nom, score: 4 },
+    { type: 'validation', id_auteur: 9, id_challenge: 4, date: `20${10 + changes}-01-01T00:00:00Z` },
+    { type: 'challenge', id_challenge: 2, id_rubrique: 1, titre: nom, score: 10 },
+  ])
+}
+
+async function toldBy(server: TestServer): Promise<DumpLine[]> {
+  return (await exportFrom(server.store)).map((line) =>
+    typeof line.url_challenge === 'string' ? { ...line, url_challenge: line.url_challenge.replace(/^\/+/, '') } : line,
+  )
+}
+
+function withLink(reply: Awaited<ReturnType<Parameters<Fault>[1]>>, link: string) {
+  const { etag, ...headers } = reply.headers
+  return { ...reply, headers: { ...headers, link } }
+}
+
+function rowOf(path: string): number {
+  return Number(/debut_auteurs=(\d+)/.exec(path)?.[1] ?? 0)
+}
+
+describe('what is better a moment later', () => {
+  beforeEach(begin)
+
+  test('is asked for again, after waits that grow', async () => {
+    let failures = 0
+    spoil('/auteurs/9', (_, usual) => (failures++ < 3 ? page(502) : usual()))
+    const { requests } = await pass()
+    expect(clock.waits.filter((wait) => wait >= 1_000)).toEqual([1_000, 2_000, 4_000])
+    expect(requests.waitedMilliseconds).toBe(0)
+    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+  })
+
+  test.each([
+    ['seconds', 429, () => '17'],
+    ['a date', 503, () => new Date(clock.now() + 17_000).toUTCString()],
+  ])('is waited for as long as Retry-After says in %s', async (_, status, retryAfter) => {
+    let failures = 0
+    spoil('/auteurs/9', (_asked, usual) =>
+      failures++ < 2 ? json({ code: 'rate_limited' }, status, { 'retry-after': retryAfter() }) : usual(),
+    )
+    const { requests } = await pass()
+    expect(clock.waits.filter((wait) => wait > 1_000).map((wait) => Math.round(wait / 1_000))).toEqual([17, 17])
+    expect(Math.round(requests.waitedMilliseconds / 1_000)).toBe(34)
+    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+  })
+})
+
+describe('the pace', () => {
+  beforeEach(begin)
+
+  test('is never faster than the ceiling', async () => {
+    const times: number[] = []
+    front.fault = (_, usual) => {
+      times.push(clock.now())
+      return usual()
+    }
+    await pass({ requestsPerSecond: 5 })
+    const gaps = times.slice(1).map((time, index) => time - (times[index] as number))
+    expect(gaps.length).toBeGreaterThan(20)
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(200)
+  })
+
+  test.each([1, 3])('has %i requests under way at most, where so many connections are allowed', async (connections) => {
+    front.mostAtOnce = 0
+    await pass({ connections })
+    expect(front.mostAtOnce).toBe(connections)
+  })
+
+  test('spreads what RateLimit leaves over its window, so that the portal never has to refuse', async () => {
+    const limit = limiter({ quota: 10, isTold: true })
+    const { requests } = await pass()
+    expect(limit.refused()).toBe(0)
+    expect(requests.waitedMilliseconds).toBeGreaterThan(60_000)
+    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+  })
+
+  test('waits as long as it is told where a portal only refuses', async () => {
+    const limit = limiter({ quota: 10, isTold: false })
+    const { requests } = await pass()
+    expect(limit.refused()).toBe(Math.floor((requests.requests - limit.refused() - 1) / 10))
+    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+  })
+
+  /** So many requests a minute of the clock that the mirror waits by; a 304 costs nothing. */
+  function limiter({ quota, isTold }: { quota: number; isTold: boolean }): { refused(): number } {
+    let window = -1
+    let used = 0
+    let refused = 0
+    front.fault = async (_, usual) => {
+      const now = clock.now() / 60_000
+      if (Math.floor(now) !== window) used = 0
+      window = Math.floor(now)
+      const seconds = Math.ceil((window + 1 - now) * 60)
+      if (used === quota) {
+        refused++
+        return json({ code: 'rate_limited' }, 429, { 'retry-after': String(seconds) })
+      }
+      used++
+      const reply = await usual()
+      if (!isTold) return reply
+      return { ...reply, headers: { ...reply.headers, ratelimit: `"compte";r=${quota - used};t=${seconds}` } }
+    }
+    return { refused: () => refused }
+  }
+})
+
+describe('what the portal tells', () => {
+  beforeEach(begin)
+
+  test('by a redirect on its own origin is followed', async () => {
+    spoil('/auteurs/9', ({ path }, usual) =>
+      path.endsWith('?moved') ? usual() : { status: 308, headers: { location: '/auteurs/9?moved' }, body: '' },
+    )
+    await pass()
+    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+  })
+
+  test('under a path of its own is found there', async () => {
+    const below = await startFront(({ path, headers }) => {
+      if (!path.startsWith('/api/')) return page(404)
+      return passOn(origin.url)({ path: path.slice(4), headers })
+    })
+    await mirrorInto(copy.store, `${below.url}/api`, { key: origin.key, clock })
+    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    await below.close()
+  })
+
+  test('of nobody any more removes nobody while each is still there', async () => {
+    await pass()
+    const before = await exportFrom(copy.store)
+    spoil('/auteurs?', async (_, usual) => {
+      const { etag, link, ...headers } = (await usual()).headers
+      return json({}, 200, headers['api-version'] === undefined ? {} : { 'api-version': '1' })
+    })
+    expect((await pass()).tallies).toEqual([])
+    expect(await exportFrom(copy.store)).toEqual(before)
+  })
+
+  test('of an author who goes after a challenge that names them is taken without them', async () => {
+    await importInto(origin.store, [
+      { type: 'auteur', id_auteur: 41, nom: 'short-lived' },
+      { type: 'challenge', id_challenge: 92, id_rubrique: 1, titre: 'new', score: 5, auteurs: [40, 41] },
+    ])
+    spoil('/auteurs/41', async (_, usual) => {
+      await importInto(origin.store, [{ type: 'auteur', id_auteur: 41, supprime: true }])
+      return usual()
+    })
+    await pass()
+    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+  })
+
+  test('goes to its own origin alone: the key and the requests', async () => {
+    await pass()
+    expect(new Set(front.asked.map(({ headers }) => headers.cookie))).toEqual(new Set([`api_key=${origin.key}`]))
+    expect(front.asked.filter(({ path }) => path.includes(origin.key))).toEqual([])
+  })
+})
+
+describe('a pass that was interrupted', () => {
+  beforeEach(begin)
+
+  test('goes on with what it has not seen, and begins anew after a day', async () => {
+    let count = 0
+    front.fault = (_, usual) => (++count > 20 ? page(400) : usual())
+    await expect(pass()).rejects.toThrow('it answered 400')
+    expect(await exportFrom(copy.store)).toEqual([])
+
+    const stop = new AbortController()
+    count = 0
+    front.fault = (_, usual) => {
+      if (++count === 20) stop.abort()
+      return usual()
+    }
+    expect(await pass({ signal: stop.signal })).toMatchObject({ isStopped: true, isResumed: true })
+    front.fault = undefined
+    const before = front.asked.length
+    const rest = await pass()
+    expect(rest).toMatchObject({ isResumed: true, isStopped: false })
+    const whole = await pass()
+    expect(rest.requests.requests).toBe(whole.requests.requests - 19)
+    expect(front.asked.length - before).toBe(rest.requests.requests + whole.requests.requests)
+    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+
+    const again = new AbortController()
+    again.abort()
+    await pass({ signal: again.signal })
+    clock = makeClock(clock.now() + 25 * 3_600_000)
+    expect((await pass()).isResumed).toBe(false)
+  })
+})
+
+describe('another side that is', () => {
+  beforeEach(begin)
+
+  test.each([
+    ['a page of HTML', () => page(200), /^\/classement\?limite=1: it answered 200 and text\/html, but neither/],
+    ['another API', () => json({ users: [] }), /it answered 200 and application\/json; charset=utf-8, but neither/],
+    ['an empty list of anything', () => json([]), /but neither/],
+    [
+      'an error of the contract',
+      () => json({ code: 'credential_missing' }, 401),
+      /\(credential_missing\): the portal refuses the key$/,
+    ],
+    [
+      'an error of the dialect',
+      () => json([{ error: { code: 401, message: 'x' } }], 401),
+      /it answered 401 .*: the portal refuses the key$/,
+    ],
+  ])('%s is told for what it is', async (_, fault, told) => {
+    spoil('/classement', fault)
+    await expect(pass()).rejects.toThrow(told)
+    expect(await exportFrom(copy.store)).toEqual([])
+  })
+
+  test('one convention today and the other tomorrow is refused', async () => {
+    await pass()
+    spoil('/classement', () => json([{ '0': { place: 1, id_auteur: '1', nom: 'a', score: '0' } }]))
+    await expect(pass()).rejects.toThrow('spoke the contract and speaks the dialect now')
+  })
+})

@@ -1,0 +1,66 @@
+import { type Clock, realClock } from '../src/mirror/clock.js'
+import { DEFAULT_LIST_LIMITS, type MirrorOptions } from '../src/mirror/context.js'
+import { DEFAULT_EXCHANGE_LIMITS, type ExchangeLimits } from '../src/mirror/exchange.js'
+import { mirrorPass, type PassReport } from '../src/mirror/pass.js'
+import { claim } from '../src/mirror/state.js'
+import { makeTransport } from '../src/mirror/transport.js'
+import type { Store } from '../src/store/store.js'
+import { defaultOptions } from './harness.js'
+
+/** Time that passes by being waited for, and by nothing else: no test waits for a limit. */
+export interface FakeClock extends Clock {
+  /** How long each wait was, in milliseconds. */
+  waits: number[]
+}
+
+export function makeClock(at = Date.parse('2026-03-01T12:00:00Z')): FakeClock {
+  const waits: number[] = []
+  let now = at
+  return {
+    waits,
+    now: () => now,
+    async sleep(milliseconds, signal) {
+      signal.throwIfAborted()
+      waits.push(milliseconds)
+      now += milliseconds
+    },
+  }
+}
+
+/** Pages and exchanges that end soon, as tests do. */
+const LIMITS: ExchangeLimits = {
+  ...DEFAULT_EXCHANGE_LIMITS,
+  connectMilliseconds: 2_000,
+  silenceMilliseconds: 5_000,
+  wholeMilliseconds: 20_000,
+}
+
+export interface MirrorSettings extends Partial<Omit<MirrorOptions, 'store' | 'transport'>> {
+  key?: string
+  requestsPerSecond?: number
+  limits?: Partial<ExchangeLimits>
+  warnings?: string[]
+}
+
+/** One pass into a store, as `palmares mirror` makes it; as fast as the other side answers, unless told otherwise. */
+export async function mirrorInto(store: Store, url: string, settings: MirrorSettings = {}): Promise<PassReport> {
+  const { key = 'secret', requestsPerSecond = 1_000_000, limits, warnings = [], ...given } = settings
+  const { signal = new AbortController().signal, clock = realClock, connections = 1 } = given
+  const transport = makeTransport({
+    ...{ base: url, key, userAgent: 'palmares/test', requestsPerSecond, connections, clock, signal },
+    limits: { ...LIMITS, ...limits },
+  })
+  try {
+    await claim(store, `${url}/`)
+    return await mirrorPass({
+      portalUrl: defaultOptions().portalUrl,
+      listLimits: DEFAULT_LIST_LIMITS,
+      onProgress: () => undefined,
+      onWarning: (message) => warnings.push(message),
+      ...given,
+      ...{ store, transport, clock, signal, connections },
+    })
+  } finally {
+    transport.close()
+  }
+}
