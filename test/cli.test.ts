@@ -50,8 +50,8 @@ describe('--help', () => {
   test('of each command names each option and its variable', async () => {
     const commands: [string, string[]][] = [
       ['serve', ['database', 'host', 'port', 'metrics-port', ...SERVE]],
-      ['import', ['database', 'format', 'replace', 'with-accounts', 'freeze', 'scale']],
-      ['export', ['database', 'with-accounts']],
+      ['import', ['database', 'format PALMARES_IMPORT_FORMAT', 'replace', 'with-accounts', 'freeze', 'scale']],
+      ['export', ['database', 'format PALMARES_EXPORT_FORMAT', 'with-accounts']],
       ['demo', ['database', 'port', ...SERVE]],
       ['mirror', ['database', 'portal-url', 'key-file', 'every', 'authors', 'requests-per-second', 'connections']],
       ['accounts add', ['database', 'id-auteur', 'password-stdin', 'operator']],
@@ -71,8 +71,8 @@ describe('--help', () => {
       expect([command, status, stderr]).toEqual([command, 0, ''])
       const text = stdout.replace(/\s+/g, ' ')
       expect(text).toMatch(new RegExp(`^Usage: palmares ${command} \\[options\\]`))
-      for (const option of options) {
-        const variable = `PALMARES_${option.replaceAll('-', '_').toUpperCase()}`
+      for (const each of options) {
+        const [option = '', variable = `PALMARES_${option.replaceAll('-', '_').toUpperCase()}`] = each.split(' ')
         expect(text).toMatch(new RegExp(` --${option} [^-].*?\\(env: ${variable}[,)]`))
       }
     })
@@ -81,7 +81,19 @@ describe('--help', () => {
   test('of palmares names every command', async () => {
     const { status, stdout } = await run('--help')
     expect(status).toBe(0)
-    for (const name of ['serve', 'import', 'export', 'demo', 'accounts', 'keys', 'migrate', 'check', 'backup']) {
+    for (const name of [
+      'serve',
+      'import',
+      'ingest',
+      'export',
+      'mirror',
+      'demo',
+      'accounts',
+      'keys',
+      'migrate',
+      'check',
+      'backup',
+    ]) {
       expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'))
     }
   })

@@ -16,6 +16,7 @@ const API = 'docs/API.md'
 const CONFIGURATION = 'docs/CONFIGURATION.md'
 const DUMP = 'docs/DUMP.md'
 
+const program = await makeProgram()
 let server: TestServer
 let openapi: OpenApi
 
@@ -218,7 +219,7 @@ test('every dependency has its reason', () => {
   expect(forUs.sort()).toEqual(Object.keys(devDependencies).sort())
 })
 
-function leaves(parent: Command = makeProgram()): Command[] {
+function leaves(parent = program): Command[] {
   return parent.commands.length === 0 ? [parent] : parent.commands.flatMap(leaves)
 }
 

@@ -28,6 +28,7 @@ interface ImportCommandOptions {
 const format: Setting = {
   flags: '--format <name>',
   description: `what the file is: ${formatNames.join(', ')}`,
+  variable: 'PALMARES_IMPORT_FORMAT',
   default: 'ndjson',
   parse: oneOf([...formatNames]),
 }

@@ -5,23 +5,27 @@ import { SecretArgumentError } from '../forms.js'
 import { MirrorError } from '../mirror/errors.js'
 import { ImportError } from '../portal/import.js'
 import { StoreError } from '../store/store.js'
-import { accountsCommand } from './accounts.js'
-import { backupCommand } from './backup.js'
-import { checkCommand } from './check.js'
-import { demoCommand } from './demo.js'
-import { exportCommand } from './export.js'
-import { importCommand } from './import.js'
-import { ingestCommand } from './ingest.js'
-import { keysCommand } from './keys.js'
-import { migrateCommand } from './migrate.js'
-import { mirrorCommand } from './mirror.js'
 import { CommandError, tell } from './output.js'
-import { serveCommand } from './serve.js'
+
+/** Every command, brought with its code when it is asked for. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./serve.js')).serveCommand(),
+  import: async () => (await import('./import.js')).importCommand(),
+  ingest: async () => (await import('./ingest.js')).ingestCommand(),
+  export: async () => (await import('./export.js')).exportCommand(),
+  mirror: async () => (await import('./mirror.js')).mirrorCommand(),
+  demo: async () => (await import('./demo.js')).demoCommand(),
+  accounts: async () => (await import('./accounts.js')).accountsCommand(),
+  keys: async () => (await import('./keys.js')).keysCommand(),
+  migrate: async () => (await import('./migrate.js')).migrateCommand(),
+  check: async () => (await import('./check.js')).checkCommand(),
+  backup: async () => (await import('./backup.js')).backupCommand(),
+}
 
 /** Runs a command line and says its exit status: 0 done, 1 failed, 2 wrong usage. */
 export async function run(argv: readonly string[]): Promise<number> {
   try {
-    const program = makeProgram()
+    const program = await makeProgram(argv[2])
     await program.parseAsync(argv as string[])
     return 0
   } catch (error) {
@@ -29,27 +33,14 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Every command with its options; docs/CONFIGURATION.md lists them and a test compares. */
-export function makeProgram(): Command {
+/** The command of a name alone, or all of them where none has it; docs/CONFIGURATION.md lists them and a test compares. */
+export async function makeProgram(name = ''): Promise<Command> {
   const program = new Command('palmares')
     .description('The server for the public data of a security-challenge portal.')
     .version(VERSION)
     .addHelpText('after', EXAMPLES)
-  for (const each of [
-    serveCommand(),
-    importCommand(),
-    ingestCommand(),
-    exportCommand(),
-    mirrorCommand(),
-    demoCommand(),
-    accountsCommand(),
-    keysCommand(),
-    migrateCommand(),
-    checkCommand(),
-    backupCommand(),
-  ]) {
-    program.addCommand(each)
-  }
+  const wanted = Object.hasOwn(COMMANDS, name) ? [name] : Object.keys(COMMANDS)
+  for (const each of wanted) program.addCommand(await (COMMANDS[each] as () => Promise<Command>)())
   for (const each of [program, ...program.commands, ...program.commands.flatMap((parent) => parent.commands)]) {
     each.exitOverride().showHelpAfterError(`Try \`${fullName(each)} --help\`.`)
   }
@@ -65,7 +56,7 @@ Examples:
   palmares accounts add alice --id-auteur 1 --password-stdin < password.txt
   palmares keys create alice --name "mon bot"        prints the key, once
   palmares serve --portal-url https://portail.example/
-  palmares mirror https://portail.example/ --every 10m   keep a copy of another portal
+  palmares mirror https://portail.example/           keep a copy of another portal
 Every option may come from the environment: --port is PALMARES_PORT.`
 
 function fullName(each: Command): string {
