@@ -82,6 +82,12 @@ export const catalogue = {
     title: 'Too many failed logins',
     detail: 'Too many logins failed; wait for Retry-After.',
   },
+  http_1_1_required: {
+    status: 426,
+    title: 'HTTP/1.1 required',
+    detail:
+      'This answer is larger than is made in memory: ask for it with HTTP/1.1, whose answers have an end that can be told.',
+  },
   headers_too_large: {
     status: 431,
     title: 'Headers too large',

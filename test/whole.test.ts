@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
@@ -78,9 +78,9 @@ describe.each(engines)('an answer that goes out whole, larger than is held, on %
     serveStore(server.store, { settings: { cacheMegabytes: 0 }, wholeLimits })
 
   test('is read no further than its client takes it, and its snapshot ends with the client', async () => {
-    for (const wait of [0, 30, 300]) {
+    for (const isAtOnce of [true, false]) {
       const { sent } = await take(server.url, key)
-      await sleep(wait)
+      if (!isAtOnce) await stillness(() => sockets.at(-1)!.bytesWritten)
       expect(server.store.state().streams).toBe(1)
       // What was handed to the socket and not taken is part of this number.
       expect(sockets.at(-1)!.bytesWritten).toBeLessThan((CHALLENGES * DESCRIPTION_CHARACTERS * 3) / 4)
@@ -116,6 +116,16 @@ describe.each(engines)('an answer that goes out whole, larger than is held, on %
     await expect(text(answer)).rejects.toThrow('aborted')
     expect(log.join()).toContain('takes nothing')
     await app.close()
+  })
+
+  test('is refused to HTTP/1.0, where one that was cut would pass for whole', async () => {
+    const { hostname, port } = new URL(server.url)
+    const socket = connect(Number(port), hostname)
+    socket.write(`GET /export HTTP/1.0\r\nAuthorization: Bearer ${key}\r\n\r\n`)
+    const answer = await text(socket)
+    expect(answer).toMatch(/^HTTP\/1\.1 426 Upgrade Required\r\n/)
+    expect(answer).toMatch(/\r\nupgrade: HTTP\/1\.1\r\n/)
+    expect(answer).toContain('"code":"http_1_1_required"')
   })
 
   test('is cut where its client takes it too slowly in all', async () => {
@@ -167,6 +177,27 @@ describe.each(engines)('an answer that goes out whole, larger than is held, on %
   })
 })
 
+test('a held answer is cut too where its client takes nothing of it', async () => {
+  const some = heavy().filter(({ type, id_challenge }) => type !== 'challenge' || Number(id_challenge) <= 60)
+  const server = await startServer(some)
+  const key = await exportKey(server)
+  const limits = { stallMilliseconds: 300, maxMilliseconds: 60_000 }
+  const { app, url, log } = await serveStore(server.store, { wholeLimits: limits })
+  const { answer } = await take(url, key)
+  expect(answer.headers.etag).toBeDefined()
+  answer.resume()
+  const sockets: Socket[] = []
+  app.server.on('connection', (socket: Socket) => sockets.push(socket))
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname).pause()
+  socket.write(`GET /export HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`.repeat(4))
+  await vi.waitFor(() => expect(sockets[0]?.destroyed).toBe(true), { timeout: 10_000 })
+  expect(log.join()).toContain('takes nothing')
+  socket.destroy()
+  await app.close()
+  await server.close()
+})
+
 test('what goes out whole leaves the event loop to others while it is made', async () => {
   const auteurs = Array.from({ length: 10_000 }, (_, i) => {
     return { type: 'auteur', id_auteur: i + 1, nom: `auteur ${i}`, score: i }
@@ -199,13 +230,18 @@ test('a stop lets an answer under way go out whole, and ends one that nobody tak
   const slow = await take(program.url, key)
   const stuck = await take(program.url, key)
   const ended = program.stop()
-  await sleep(500)
+  await vi.waitFor(() => expect(fetch(program.url)).rejects.toThrow(), { timeout: 10_000 })
   const lines = (await text(slow.answer)).split('\n').slice(0, -1)
   expect(lines.map((line) => JSON.parse(line))).toEqual(expected)
   expect(await ended).toBe(0)
   await expect(text(stuck.answer)).rejects.toThrow('aborted')
   rmSync(folder, { recursive: true })
 }, 60_000)
+
+/** Waits until a number has not changed for a while. */
+async function stillness(read: () => number): Promise<void> {
+  for (let before = -1; before !== read(); await sleep(200)) before = read()
+}
 
 function lineOf(text: string, i: number): Line {
   return { number: i + 1, text }

@@ -401,7 +401,7 @@ export interface components {
             status: number;
             detail: string;
             /** @enum {string} */
-            code: "malformed_request" | "invalid_parameter" | "invalid_body" | "too_many_keys" | "credential_missing" | "credential_invalid" | "credential_expired" | "credential_revoked" | "login_refused" | "foreign_origin" | "session_required" | "scope_required" | "operator_required" | "path_not_found" | "resource_not_found" | "method_not_allowed" | "request_timeout" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "rate_limited" | "address_limited" | "login_throttled" | "headers_too_large" | "internal_error" | "store_unavailable" | "search_too_broad" | "overloaded";
+            code: "malformed_request" | "invalid_parameter" | "invalid_body" | "too_many_keys" | "credential_missing" | "credential_invalid" | "credential_expired" | "credential_revoked" | "login_refused" | "foreign_origin" | "session_required" | "scope_required" | "operator_required" | "path_not_found" | "resource_not_found" | "method_not_allowed" | "request_timeout" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "rate_limited" | "address_limited" | "login_throttled" | "http_1_1_required" | "headers_too_large" | "internal_error" | "store_unavailable" | "search_too_broad" | "overloaded";
             request_id: string;
             /** @description Present with status 400. */
             errors?: {
@@ -478,6 +478,15 @@ export interface components {
         };
         /** @description `unsupported_media_type`: This path takes another Content-Type, in UTF-8 and without a Content-Encoding; see /openapi.json. */
         Problem415: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `http_1_1_required`: This answer is larger than is made in memory: ask for it with HTTP/1.1, whose answers have an end that can be told. */
+        Problem426: {
             headers: {
                 [name: string]: unknown;
             };
@@ -1520,6 +1529,7 @@ export interface operations {
             403: components["responses"]["Problem403"];
             408: components["responses"]["Problem408"];
             414: components["responses"]["Problem414"];
+            426: components["responses"]["Problem426"];
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
@@ -1577,6 +1587,7 @@ export interface operations {
             401: components["responses"]["Problem401"];
             408: components["responses"]["Problem408"];
             414: components["responses"]["Problem414"];
+            426: components["responses"]["Problem426"];
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];

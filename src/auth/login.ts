@@ -8,7 +8,7 @@ import type { Change, Db, Store } from '../store/store.js'
 import { loginParameters } from './contract.js'
 import { SESSION_MAX_SECONDS } from './guard.js'
 import { PasswordChecker } from './passwords.js'
-import { endOldSessions, findCle, findCompte, insertSession, purgeSessions } from './queries.js'
+import { endOldSessions, findCle, findCompte, insertSession, purgeSessions, purgeSessionsOfCle } from './queries.js'
 import { type LoginLimits, LoginThrottle } from './throttle.js'
 import { digest, makeSessionToken } from './tokens.js'
 
@@ -69,6 +69,7 @@ export class Login {
       if (!cle || cle.revocation !== null || cle.desactive || cle.expiration <= now) {
         throw new Problem('credential_revoked')
       }
+      await purgeSessionsOfCle(db, cle.id_cle)
       return cle
     })
   }

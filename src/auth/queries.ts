@@ -153,6 +153,11 @@ export function endOldSessions(
   )
 }
 
+/** Forgets the sessions of a key that ended before the key did: a client may sign in by it at each of its requests. */
+export async function purgeSessionsOfCle(db: Db, idCle: number): Promise<void> {
+  await db.run(db.q.deleteFrom('sessions').where('id_cle', '=', idCle).where('revocation', 'is not', null))
+}
+
 /** Forgets sessions that were made before an instant, at most a thousand at a time. */
 export async function purgeSessions(db: Db, before: number): Promise<void> {
   await db.run(

@@ -96,8 +96,8 @@ function checkTogether(file: string, { format, withAccounts, freeze, scale }: Im
 
 function scaleNumber(text: string): Decimal {
   const found = parseDecimal(text)
-  if (!found || !(Number(text) > 0 && Number(text) <= 1_000_000)) {
-    throw new InvalidArgumentError('It takes a number above 0, 1000000 at most, such as 100.')
+  if (!found || !(Number(text) >= 1 && Number(text) <= 1_000_000)) {
+    throw new InvalidArgumentError('It takes a number from 1 to 1000000, such as 100.')
   }
   return found
 }

@@ -24,5 +24,5 @@ export const getCtftime = endpoint({
     standings: Type.Array(Standing),
   }),
   maxAtOnce: 2,
-  errors: [],
+  errors: ['overloaded', 'http_1_1_required'],
 })

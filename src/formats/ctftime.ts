@@ -87,10 +87,10 @@ function takeTeam(feed: Feed, entry: unknown, index: number, toTeamId: ReturnTyp
     feed.warnings.add('team(s) have the name of one before them, and the id of their order; standings', index)
   if (score < 0) feed.warnings.add('team(s) with a score below 0 have 0; standings', index)
   feed.auteurs.push({ type: 'auteur', id_auteur: id, nom, score: Math.max(0, score) })
-  for (const [name, stat] of statsOf(entry)) {
+  for (const [nth, [name, stat]] of statsOf(entry).entries()) {
     attempt(
       feed.faults,
-      () => `standings[${index}].taskStats`,
+      () => `standings[${index}].taskStats: task ${nth + 1}`,
       () => takeStat(feed, id, name, stat),
     )
   }

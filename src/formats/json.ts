@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { Tokenizer, TokenParser } from '@streamparser/json'
+import { Tokenizer, TokenParser, TokenType } from '@streamparser/json'
 import { ImportError } from '../portal/import.js'
 import { isRow, type Row, refuse } from './faults.js'
 import { type FormatName, isUtf16, refuseOther } from './sniff.js'
@@ -9,6 +9,9 @@ const MAX_FILE_BYTES = 128 * 1024 * 1024
 
 /** The longest record of a streamed document; a line of a dump is no longer either. */
 const MAX_RECORD_BYTES = 8 * 1024 * 1024
+
+/** What is nested deeper is no export and no feed; each level takes memory, however few bytes it is. */
+const MAX_DEPTH = 64
 
 /** A whole file of a format that is one JSON object. Throws `ImportError` that says what the file is instead. */
 export async function readJsonFile(chunks: AsyncIterable<Uint8Array>, format: FormatName): Promise<Row> {
@@ -22,10 +25,31 @@ export async function readJsonFile(chunks: AsyncIterable<Uint8Array>, format: Fo
   const whole = Buffer.concat(parts)
   refuseOther(whole, format)
   if (!isUtf8(whole)) throw refuse('the file is not UTF-8')
+  refuseDeep(whole)
   const value = parse(whole)
   if (!isRow(value))
     throw refuse(`the file must be an object, not ${Array.isArray(value) ? 'a list' : 'a single value'}`)
   return value
+}
+
+/** Before the parser, which takes hundreds of bytes for each level. */
+function refuseDeep(whole: Buffer): void {
+  let depth = 0
+  let isText = false
+  for (let offset = 0; offset < whole.length; offset++) {
+    const byte = whole[offset]
+    if (byte === QUOTE) isText = !isText
+    else if (isText) offset += byte === BACKSLASH ? 1 : 0
+    else if (byte === LEFT_BRACKET || byte === LEFT_BRACE) depth++
+    else if (byte === RIGHT_BRACKET || byte === RIGHT_BRACE) depth--
+    if (depth > MAX_DEPTH) throw tooDeep('the file', offset)
+  }
+}
+
+const [QUOTE, BACKSLASH, LEFT_BRACKET, RIGHT_BRACKET, LEFT_BRACE, RIGHT_BRACE] = Buffer.from('"\\[]{}')
+
+function tooDeep(file: string, offset: number): ImportError {
+  return refuse(`${file} is nested deeper than ${MAX_DEPTH} levels, after byte ${offset}`)
 }
 
 /** The words of the JSON parser repeat what they met, and it may be anything: the place is told by another one. */
@@ -81,7 +105,11 @@ function openParser(file: string, take: (path: 'count' | 'results', value: unkno
   const tokenizer = new Tokenizer()
   const tokens = new TokenParser({ paths: ['$.count', '$.results.*'], keepStack: false })
   let offset = 0
+  let depth = 0
   tokenizer.onToken = (token) => {
+    if (token.token === TokenType.LEFT_BRACE || token.token === TokenType.LEFT_BRACKET) depth++
+    if (token.token === TokenType.RIGHT_BRACE || token.token === TokenType.RIGHT_BRACKET) depth--
+    if (depth > MAX_DEPTH) throw tooDeep(file, token.offset)
     tokens.write(token)
     offset = token.offset
   }

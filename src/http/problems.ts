@@ -38,6 +38,7 @@ function sendProblem(problem: Problem, shape: ProblemShape, request: FastifyRequ
   reply.header('content-type', shape.contentType).header('cache-control', 'no-store')
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer realm="palmares"')
   if (problem.retryAfterSeconds !== undefined) reply.header('retry-after', String(problem.retryAfterSeconds))
+  if (problem.status === 426) reply.header('upgrade', 'HTTP/1.1').header('connection', 'upgrade, close')
   if (problem.allow !== undefined) reply.header('allow', problem.allow)
   request.problem = problem.code
   reply.send(toJsonBuffer(shape.bodyOf(problem, request.id)))

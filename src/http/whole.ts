@@ -5,8 +5,11 @@ import { createGzip, gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Endpoint, ServeWhole, WholeAnswer } from '../contract.js'
 import { Problem } from '../errors.js'
+import { addressKey } from '../limits/address.js'
+import { Pool } from '../store/pool.js'
 import { StoreError } from '../store/store.js'
-import type { Made } from './cache.js'
+import type { Made, Ready } from './cache.js'
+import { addressOf } from './origin.js'
 import { etagOf, type Record, readQuery, requireScope, type ServeDeps, sendReady, toRoute } from './serve.js'
 
 export interface WholeLimits {
@@ -17,6 +20,11 @@ export interface WholeLimits {
 }
 
 export const WHOLE_LIMITS: WholeLimits = { stallMilliseconds: 30_000, maxMilliseconds: 600_000 }
+
+/** What is made in memory at most: it is joined, compressed and tagged while nothing else runs. */
+const MAX_MADE_BYTES = 8_388_608
+/** Answers that are looked into at once, to learn whether they are larger; more wait for their turn, which comes soon. */
+const MAX_MAKING = 2
 
 /** Retry-After where as many answers as an endpoint makes at once are under way. */
 const RETRY_SECONDS = 10
@@ -32,14 +40,19 @@ interface Asked {
 }
 
 /**
- * Registers reads whose answer has no pages. One that fits in an eighth of the cache is made once for all who ask, tagged and
- * held as any read is. A larger one goes out as it is read, to each client from a snapshot of its own.
+ * Registers reads whose answer has no pages. One that fits in an eighth of the cache, and in 8 MiB, is made once for all who
+ * ask, tagged and held as any read is. A larger one goes out as it is read, to each client from a snapshot of its own.
  */
 export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): ServeWhole {
-  const { cache, metrics, bounds, admission } = deps
+  const { cache, metrics, bounds } = deps
   return (endpoint, plan) => {
     record(endpoint, true)
     const turns = new Turns(endpoint.maxAtOnce ?? 1)
+    const making = new Pool(
+      () => ({}),
+      () => undefined,
+      MAX_MAKING,
+    )
     app.route({
       method: ['GET', 'HEAD'],
       url: toRoute(endpoint.path),
@@ -54,10 +67,8 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
         if (!cache.isAt(donnees)) await cache.catchUp(donnees)
         const held = cache.get(key, donnees)
         metrics.cacheAnswered(held !== undefined)
-        if (held) return sendReady(request, reply.headers(headOf(asked)), held, admission, whole.contentType)
-        if (request.method === 'HEAD') return reply.headers(streamHeadOf(asked)).send()
-
-        return answer(deps, asked, turns, { key, donnees })
+        if (held) return sendMade(deps, asked, held)
+        return answer(deps, asked, { turns, making }, { key, donnees })
       },
     })
   }
@@ -67,26 +78,32 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
 async function answer(
   deps: Deps,
   asked: Asked,
-  turns: Turns,
+  { turns, making }: { turns: Turns; making: Pool<object> },
   { key, donnees }: { key: string; donnees: number },
 ): Promise<FastifyReply> {
-  const { request, reply, whole, isGzip } = asked
+  const { request, reply, isGzip } = asked
   for (;;) {
     let led: Reading | undefined
-    const work = () => {
-      led = read(deps, asked, turns)
-      return madeOf(led, isGzip)
-    }
+    const work = () =>
+      making.use(() => {
+        led = read(deps, asked, turns)
+        return madeOf(led, isGzip)
+      })
     try {
-      const ready = await deps.cache.make(key, donnees, work)
-      return sendReady(request, reply.headers(headOf(asked)), ready, deps.admission, whole.contentType)
+      return sendMade(deps, asked, await deps.cache.make(key, donnees, work))
     } catch (error) {
       if (!(error instanceof TooLarge)) throw error
       // It goes out to the client who asked first; whoever waited for it too asks anew.
       if (led) await led.ended.catch((cause: unknown) => tellCut(asked, cause))
+      if (led && request.method === 'HEAD') return reply.headers(streamHeadOf(asked)).send()
       if (led || request.raw.socket.destroyed) return reply.hijack()
     }
   }
+}
+
+function sendMade({ admission, limits }: Deps, asked: Asked, ready: Ready): FastifyReply {
+  cutStalled(asked, limits)
+  return sendReady(asked.request, asked.reply.headers(headOf(asked)), ready, admission, asked.whole.contentType)
 }
 
 /** An answer that is being read: what is known once it is whole or too large, and when its snapshot has ended. */
@@ -103,14 +120,18 @@ function read({ store, cache, limits }: Deps, asked: Asked, turns: Turns): Readi
   const start = new Promise<Awaited<Reading['begun']>>((resolve) => {
     begin = resolve
   })
-  const ended = turns.use(() =>
-    store.stream(async (db, { donnees }) => {
-      const pieces = asked.whole.pieces(db)[Symbol.asyncIterator]()
-      const { texts, isWhole } = await collect(pieces, cache.maxEntryBytes)
+  const ended = store.stream(async (db, { donnees }) => {
+    const pieces = asked.whole.pieces(db)[Symbol.asyncIterator]()
+    const { texts, isWhole } = await collect(pieces, Math.min(cache.maxEntryBytes, MAX_MADE_BYTES))
+    const goOn = async () => {
       begin({ texts, isWhole, version: donnees })
-      if (!isWhole) await sendOn(asked, limits, bytesOf(texts, pieces))
-    }),
-  )
+      if (!isWhole && asked.request.method !== 'HEAD') await sendOn(asked, limits, bytesOf(texts, pieces))
+    }
+    if (isWhole) return goOn()
+    // There the end of the connection is that of the answer, so that one which was cut would pass for whole.
+    if (asked.request.raw.httpVersion === '1.0') throw new Problem('http_1_1_required')
+    await turns.use(asked.request, goOn)
+  })
   return { begun: Promise.race([start, ended.then(() => start)]), ended }
 }
 
@@ -158,13 +179,18 @@ async function sendOn(asked: Asked, limits: WholeLimits, bytes: AsyncGenerator<B
   if (request.raw.socket.destroyed) return
   reply.hijack()
   reply.raw.writeHead(200, { ...(reply.getHeaders() as object), ...streamHeadOf(asked) })
-  reply.raw.setTimeout(limits.stallMilliseconds, () => {
-    request.log.warn({ request_id: request.id }, 'the client takes nothing of its answer, which is cut')
-    request.raw.socket.destroy()
-  })
+  cutStalled(asked, limits)
   const signal = AbortSignal.timeout(limits.maxMilliseconds)
   if (isGzip) await pipeline(bytes, createGzip(), reply.raw, { signal })
   else await pipeline(bytes, reply.raw, { signal })
+}
+
+/** A client that takes nothing for too long is cut, whether its answer is held or read. */
+function cutStalled({ request, reply }: Asked, { stallMilliseconds }: WholeLimits): void {
+  reply.raw.setTimeout(stallMilliseconds, () => {
+    request.log.warn({ request_id: request.id }, 'the client takes nothing of its answer, which is cut')
+    request.raw.socket.destroy()
+  })
 }
 
 /** A client that went away is no fault of ours. */
@@ -199,19 +225,25 @@ function takesGzip(header = ''): boolean {
   return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0
 }
 
-/** Lets so many works run at once and refuses the next. */
+/** Lets so many answers go out at once and refuses the next; an address without a valid credential has one of them at most. */
 class Turns {
   private underWay = 0
+  private readonly addresses = new Set<string>()
 
   constructor(private readonly maxAtOnce: number) {}
 
-  async use<T>(work: () => Promise<T>): Promise<T> {
-    if (this.underWay >= this.maxAtOnce) throw new Problem('overloaded', { retryAfterSeconds: RETRY_SECONDS })
+  async use<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
+    const address = request.principal ? undefined : addressKey(addressOf(request))
+    if (this.underWay >= this.maxAtOnce || (address && this.addresses.has(address))) {
+      throw new Problem('overloaded', { retryAfterSeconds: RETRY_SECONDS })
+    }
     this.underWay++
+    if (address) this.addresses.add(address)
     try {
       return await work()
     } finally {
       this.underWay--
+      if (address) this.addresses.delete(address)
     }
   }
 }

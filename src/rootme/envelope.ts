@@ -12,12 +12,15 @@ interface Link {
   href: string
 }
 
+const CREDENTIAL_MISSING = 'Send the cookie spip_session, from /rootme/login, or the cookie api_key with an API key.'
+
 /** Errors of the dialect: the status again, and a text, which names every parameter that is wrong. */
 export const errorShape: ProblemShape = {
   contentType: JSON_TYPE,
-  bodyOf({ status, detail, errors }) {
+  bodyOf({ code, status, detail, errors }) {
     const faults = errors.map(({ parameter, message }) => `${parameter} ${message}`).join('; ')
-    return [{ error: { code: status, message: faults === '' ? detail : `${faults}.` } }]
+    const message = code === 'credential_missing' ? CREDENTIAL_MISSING : faults === '' ? detail : `${faults}.`
+    return [{ error: { code: status, message } }]
   },
 }
 

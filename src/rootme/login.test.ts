@@ -302,6 +302,10 @@ describe.each(engines)('signing in on %s', (engine) => {
       await withCookie('/rootme/login', `api_key=${key}`)
       expect(await refused()).toMatch(/was ended/)
       expect((await withCookie('/rootme/auteurs/1', `spip_session=${own}`)).status).toBe(200)
+      for (let i = 0; i < 5; i++) await withCookie('/rootme/login', `api_key=${key}`)
+      const [{ id_cle }] = await keysOf(key)
+      const rows = await server.store.read((db) => db.select('select 1 from sessions where id_cle = ?', id_cle))
+      expect(rows.length).toBeLessThanOrEqual(101)
     })
 
     test('ends with the account', async () => {

@@ -61,6 +61,9 @@ test.each([
   [' 50"', 50],
   ['50.9', 50],
   ['abc', 0],
+  ['.5', 0],
+  ['Infinity', 0],
+  ['1e3', 1],
   ['-50', 0],
   ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
 ])('an offset is read as PHP reads a number: %j', (text, row) => {

@@ -28,8 +28,7 @@ function keepLast(query: RawQuery, name: string): void {
 
 /** A row as PHP would read it: its leading digits, else the first; none is beyond what a number carries. */
 function readDebut(text = ''): number {
-  const row = Number(digitsOf(text))
-  return row >= 0 ? Math.min(row, Number.MAX_SAFE_INTEGER) : 0
+  return Math.min(Number(LEADING_DIGITS.exec(text)?.[1] ?? 0), Number.MAX_SAFE_INTEGER)
 }
 
 /** The id that a part of a path begins with; undefined where it begins with none. */
@@ -60,8 +59,10 @@ function leading<P extends Parameter<unknown>>(parameter: P): P {
 
 /** The leading digits of a text, without leading zeros; the text itself where there are none. */
 function digitsOf(text: string): string {
-  return /^\s*\+?0*(\d+)/.exec(text)?.[1] ?? text
+  return LEADING_DIGITS.exec(text)?.[1] ?? text
 }
+
+const LEADING_DIGITS = /^\s*\+?0*(\d+)/
 
 /** Decodes a form or a query: bytes that are not UTF-8 are Latin-1, a stray `%` is itself. */
 export function decodeAny(part: string): string {

@@ -9,6 +9,8 @@ import { countCodePoints } from '../../text.js'
 const MAX_MARKDOWN_CHARACTERS = 30_000
 const MAX_MARKS = 3_000
 const MAX_TABLE_CELLS = 10_000
+/** A run of letters like an address of e-mail is looked through from each of its letters on. */
+const LONG_WORD = /[\w.+-]{1000}/
 const TOO_DEEP = /^(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])){50}/m
 
 /** The longest description that the portal keeps. */
@@ -27,7 +29,7 @@ export function toHtml(description: string): { html: string; kept?: 'plain' | 'o
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 function isSimple(text: string): boolean {
-  if (text.length > MAX_MARKDOWN_CHARACTERS || TOO_DEEP.test(text)) return false
+  if (text.length > MAX_MARKDOWN_CHARACTERS || TOO_DEEP.test(text) || LONG_WORD.test(text)) return false
   return (text.match(/[*_~]/g)?.length ?? 0) <= MAX_MARKS && !hasLargeTable(text)
 }
 

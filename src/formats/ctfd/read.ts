@@ -177,6 +177,7 @@ async function readDates(source: Source, solves: Map<number, Solve>): Promise<vo
     const solve = solves.get(read(row, 'id', id))
     if (solve?.date === undefined && solve) solve.date = read(row, 'date', naiveInstant)
   })
+  throwIfAny(source.faults)
   for (const [own, { date }] of solves) {
     if (date !== undefined) continue
     source.faults.add(undefined, `${fileOf('solves')}: id ${own} is not in ${fileOf('submissions')}`)

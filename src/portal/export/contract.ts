@@ -29,5 +29,5 @@ export const getExport = endpoint({
   },
   maxAtOnce: 2,
   scope: 'export',
-  errors: ['invalid_parameter', 'scope_required'],
+  errors: ['invalid_parameter', 'scope_required', 'overloaded', 'http_1_1_required'],
 })

@@ -166,10 +166,19 @@ describe.each(engines)('GET /export on %s', (engine) => {
     expect([changed.status, await changed.text()]).toEqual([200, expect.stringContaining('Nouvelle')])
   })
 
-  test('a HEAD reads nothing of the portal', async () => {
-    const { streams, reads } = server.store.state()
-    expect((await ask('ressource=validations', { method: 'HEAD' })).status).toBe(200)
-    expect(server.store.state()).toMatchObject({ streams, reads })
+  test('a HEAD has the head of a GET, whether the answer is held or not', async () => {
+    for (const ressource of ['validations', 'rubriques']) {
+      const [head, whole, heldHead] = [
+        await ask(`ressource=${ressource}`, { method: 'HEAD' }),
+        await ask(`ressource=${ressource}`),
+        await ask(`ressource=${ressource}`, { method: 'HEAD' }),
+      ]
+      expect(await head.text()).toBe('')
+      for (const name of ['etag', 'content-type', 'content-length', 'content-disposition', 'cache-control', 'vary']) {
+        expect([name, head.headers.get(name)]).toEqual([name, whole.headers.get(name)])
+        expect([name, heldHead.headers.get(name)]).toEqual([name, whole.headers.get(name)])
+      }
+    }
   })
 })
 
