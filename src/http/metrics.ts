@@ -101,6 +101,14 @@ export class Metrics {
       },
     })
     new Gauge({
+      name: 'palmares_store_streams',
+      help: 'Snapshots that are read now for an answer that goes out whole.',
+      registers,
+      collect() {
+        this.set(store.state().streams)
+      },
+    })
+    new Gauge({
       name: 'palmares_store_replicas',
       help: 'Replicas that reads go to now (usable), and all that were given (known).',
       labelNames: ['state'] as const,

@@ -65,22 +65,32 @@ export interface Making {
  * nothing is.
  */
 export async function sendRead(
-  { store, cache, metrics, admission }: ServeDeps,
+  deps: ServeDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   key: string,
   prepare: () => Making,
 ): Promise<FastifyReply> {
-  const { donnees } = request.versions
-  if (!cache.isAt(donnees)) await cache.catchUp(donnees)
-  const held = cache.get(key, donnees)
-  metrics.cacheAnswered(held !== undefined)
+  const { store, cache, admission } = deps
+  const held = await heldFor(deps, request, key)
   if (held) return sendReady(request, reply, held, admission)
 
   const { make, isLong } = prepare()
   const read = async (db: Db, version: Versions) => ({ ...(await make(db)), version: version.donnees })
   const work = () => store.read(read, { source: 'any', isLong }).catch(isLong ? tellTooBroad : undefined)
-  return sendReady(request, reply, await cache.make(key, donnees, work), admission)
+  return sendReady(request, reply, await cache.make(key, request.versions.donnees, work), admission)
+}
+
+/** What is held under a key and right at the version of the data that a request must see. */
+export async function heldFor(
+  { cache, metrics }: ServeDeps,
+  { versions: { donnees } }: FastifyRequest,
+  key: string,
+): Promise<Ready | undefined> {
+  if (!cache.isAt(donnees)) await cache.catchUp(donnees)
+  const held = cache.get(key, donnees)
+  metrics.cacheAnswered(held !== undefined)
+  return held
 }
 
 /** What a long read is not given the time for. */

@@ -10,7 +10,7 @@ import { Pool } from '../store/pool.js'
 import { StoreError } from '../store/store.js'
 import type { Made, Ready } from './cache.js'
 import { addressOf } from './origin.js'
-import { etagOf, type Record, readQuery, requireScope, type ServeDeps, sendReady, toRoute } from './serve.js'
+import { etagOf, heldFor, type Record, readQuery, requireScope, type ServeDeps, sendReady, toRoute } from './serve.js'
 
 export interface WholeLimits {
   /** A client that takes nothing for so long is cut. */
@@ -44,7 +44,7 @@ interface Asked {
  * ask, tagged and held as any read is. A larger one goes out as it is read, to each client from a snapshot of its own.
  */
 export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): ServeWhole {
-  const { cache, metrics, bounds } = deps
+  const { bounds } = deps
   return (endpoint, plan) => {
     record(endpoint, true)
     const turns = new Turns(endpoint.maxAtOnce ?? 1)
@@ -63,12 +63,9 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
         const isGzip = takesGzip(request.headers['accept-encoding'])
         const asked = { request, reply, whole, isGzip }
         const key = `${isGzip ? 'gzip' : ''} ${endpoint.path}?${new URLSearchParams(query.kept)}`
-        const { donnees } = request.versions
-        if (!cache.isAt(donnees)) await cache.catchUp(donnees)
-        const held = cache.get(key, donnees)
-        metrics.cacheAnswered(held !== undefined)
+        const held = await heldFor(deps, request, key)
         if (held) return sendMade(deps, asked, held)
-        return answer(deps, asked, { turns, making }, { key, donnees })
+        return answer(deps, asked, { turns, making }, key)
       },
     })
   }
@@ -79,7 +76,7 @@ async function answer(
   deps: Deps,
   asked: Asked,
   { turns, making }: { turns: Turns; making: Pool<object> },
-  { key, donnees }: { key: string; donnees: number },
+  key: string,
 ): Promise<FastifyReply> {
   const { request, reply, isGzip } = asked
   for (;;) {
@@ -90,7 +87,7 @@ async function answer(
         return madeOf(led, isGzip)
       })
     try {
-      return sendMade(deps, asked, await deps.cache.make(key, donnees, work))
+      return sendMade(deps, asked, await deps.cache.make(key, request.versions.donnees, work))
     } catch (error) {
       if (!(error instanceof TooLarge)) throw error
       // It goes out to the client who asked first; whoever waited for it too asks anew.

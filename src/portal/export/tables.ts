@@ -58,7 +58,7 @@ export const tables: Record<Ressource, Table> = {
     rows: (db) =>
       presented<AuteurTable>(db, byId('auteurs', 'id_auteur'), (_, rows) =>
         rows.map(({ id_auteur, nom, statut, lang, score, nb_validations }) => {
-          return { id_auteur, nom, statut: known(statut), lang: known(lang), score, nb_validations }
+          return { id_auteur, nom, statut: orNull(statut), lang: orNull(lang), score, nb_validations }
         }),
       ),
   },
@@ -110,18 +110,18 @@ async function presentChallenges(db: Db, rows: (ChallengeTable & { rubrique: str
   return rows.map((row) => ({
     id_challenge: row.id_challenge,
     titre: row.titre,
-    soustitre: known(row.soustitre),
-    lang: known(row.lang),
+    soustitre: orNull(row.soustitre),
+    lang: orNull(row.lang),
     score: row.score,
     id_rubrique: row.id_rubrique,
     rubrique: row.rubrique,
-    difficulte: known(row.difficulte),
+    difficulte: orNull(row.difficulte),
     id_trad: row.id_trad,
-    url_challenge: known(row.url_challenge),
+    url_challenge: orNull(row.url_challenge),
     date_publication: instant(row.date_publication),
     nb_validations: row.nb_validations,
     auteurs: auteurs(row),
-    descriptif: known(row.descriptif),
+    descriptif: orNull(row.descriptif),
   }))
 }
 
@@ -129,16 +129,16 @@ function presentEnvironnements(_: Db, rows: EnvironnementVirtuelTable[]): Row[] 
   return rows.map((row) => ({
     id_environnement_virtuel: row.id_environnement_virtuel,
     nom: row.nom,
-    os: known(row.os),
-    statut: known(row.statut),
-    lang: known(row.lang),
-    description_fr: known(row.description_fr),
-    description_en: known(row.description_en),
+    os: orNull(row.os),
+    statut: orNull(row.statut),
+    lang: orNull(row.lang),
+    description_fr: orNull(row.description_fr),
+    description_en: orNull(row.description_en),
     time_to_root: row.time_to_root,
   }))
 }
 
 /** What the store keeps as an empty text, the portal does not know. */
-function known(text: string): string | null {
+function orNull(text: string): string | null {
   return text === '' ? null : text
 }
