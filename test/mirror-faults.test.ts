@@ -185,7 +185,7 @@ const faults: [name: string, path: string, fault: Fault, told: RegExp][] = [
     'a request to wait for hours',
     '/auteurs/9',
     () => json({ code: 'rate_limited' }, 429, { 'retry-after': '7200' }),
-    /^\/auteurs\/9: it answered 429 and asks to be left alone until 2026-03-01T14:00:0\d\.\d+Z$/,
+    /^\/auteurs\/9: the portal asks to be left alone until 2026-03-01T14:00:0\d\.\d+Z$/,
   ],
   [
     'a window of hours',
@@ -203,6 +203,15 @@ const faults: [name: string, path: string, fault: Fault, told: RegExp][] = [
     '/auteurs/9',
     (_a, _u, response) => void response.destroy(),
     /^\/auteurs\/9: the connection failed \(ECONNRESET\); tried 5 times$/,
+  ],
+  [
+    'a change of protocol',
+    '/auteurs/9',
+    (_a, _u, response) => {
+      response.socket!.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+      return undefined
+    },
+    /^\/auteurs\/9: the connection ended without an answer; tried 5 times$/,
   ],
   ['a body without end', '/auteurs/9', endless(1), /^\/auteurs\/9: a body of more than 100000 bytes$/],
   [

@@ -48,8 +48,12 @@ export function exchange(
   const request = send(url, { agent, headers, signal })
   const watch = watchTime(request, limits)
   const whole = new Promise<Raw>((resolve, reject) => {
+    let isAnswered = false
     request.on('error', reject)
+    // A 101, for one, ends the request without an error. What becomes of an answer is for whoever reads its body.
+    request.on('close', () => isAnswered || reject(new NoAnswer('the connection ended without an answer')))
     request.on('response', (response) => {
+      isAnswered = true
       watch.alive()
       response.on('data', watch.alive)
       readBody(response, limits.bodyBytes).then(

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from './clock.js'
 import { MirrorError, NoAnswer } from './errors.js'
 import { type ExchangeLimits, exchange, makeAgent, type Raw } from './exchange.js'
-import { MAX_WAIT_SECONDS, makePace, retryAfterMilliseconds } from './pace.js'
+import { makePace, retryAfterMilliseconds } from './pace.js'
 
 /** An answer of the other side. */
 export interface Answer extends Raw {
@@ -80,12 +80,12 @@ export function makeTransport(options: TransportOptions): Transport {
       } catch (error) {
         if (error instanceof MirrorError) throw at(path, error)
         if (!(error instanceof NoAnswer)) throw error
+        // What the other side asks for holds for every request, those of a later pass among them.
+        if (error.retryAfterMilliseconds !== undefined) pace.rest(error.retryAfterMilliseconds)
         if (tries === MAX_TRIES) throw new MirrorError(`${path}: ${error.message}; tried ${tries} times`)
-        const wait = error.retryAfterMilliseconds ?? FIRST_RETRY_MILLISECONDS * 2 ** (tries - 1)
-        throwIfTooLong(path, error, wait, clock.now())
-        // What the other side asked for is a wait for its limits; what we thought of is none.
-        if (error.retryAfterMilliseconds === undefined) await clock.sleep(wait, signal)
-        else pace.rest(wait)
+        if (error.retryAfterMilliseconds === undefined) {
+          await clock.sleep(FIRST_RETRY_MILLISECONDS * 2 ** (tries - 1), signal)
+        }
       }
     }
   }
@@ -106,13 +106,6 @@ const REDIRECTS = [301, 302, 303, 307, 308]
 function throwIfLater(raw: Raw, now: number): Raw {
   if (raw.status !== 429 && raw.status < 500) return raw
   throw new NoAnswer(`it answered ${raw.status}`, retryAfterMilliseconds(raw.headers, now))
-}
-
-function throwIfTooLong(path: string, { message }: NoAnswer, wait: number, now: number): void {
-  if (wait <= MAX_WAIT_SECONDS * 1_000) return
-  const until = new Date(now + wait)
-  const when = Number.isNaN(until.getTime()) ? 'for longer than dates go' : `until ${until.toISOString()}`
-  throw new MirrorError(`${path}: ${message} and asks to be left alone ${when}`, now + wait)
 }
 
 /** The key is for one server: a redirect that leaves it is an error. */
