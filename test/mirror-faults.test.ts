@@ -231,7 +231,7 @@ test.each(faults)(
     const before = await exportFrom(copy.store)
     spoil(path, fault)
     const limits = { silenceMilliseconds: 100, wholeMilliseconds: 300, bodyBytes: 100_000 }
-    const failure = await pass({ limits, listLimits: { rows: 50 } }).then(
+    const failure = await pass({ limits, maxListRows: 50 }).then(
       () => expect.unreachable('the pass should have failed'),
       (error: Error) => error,
     )

@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander'
 import { EnvironmentError, readMirrorKey, VERSION } from '../config.js'
 import { decimal, duration, httpUrl, idList, integer, SecretArgumentError } from '../forms.js'
 import { realClock } from '../mirror/clock.js'
-import { DEFAULT_LIST_LIMITS, type MirrorOptions } from '../mirror/context.js'
+import type { MirrorOptions } from '../mirror/context.js'
 import { MirrorError } from '../mirror/errors.js'
 import { DEFAULT_EXCHANGE_LIMITS } from '../mirror/exchange.js'
 import { mirrorPass, type PassReport } from '../mirror/pass.js'
@@ -112,7 +112,6 @@ async function mirror(store: Store, base: string, key: string, options: MirrorCo
   })
   const given = {
     ...{ store, transport, clock, signal, portalUrl, authors, connections },
-    listLimits: DEFAULT_LIST_LIMITS,
     onWarning: (message: string) => tell(`warning: ${message}`),
   }
   try {

@@ -5,13 +5,6 @@ import type { Known } from './copy.js'
 import type { Source } from './source.js'
 import type { Transport } from './transport.js'
 
-export interface ListLimits {
-  /** Rows of one list. */
-  rows: number
-}
-
-export const DEFAULT_LIST_LIMITS: ListLimits = { rows: 20_000_000 }
-
 export interface MirrorOptions {
   store: Store
   transport: Transport
@@ -23,7 +16,8 @@ export interface MirrorOptions {
   /** The authors who are followed; all of them where undefined. */
   authors?: readonly number[] | undefined
   connections: number
-  listLimits: ListLimits
+  /** Rows of one list; `MAX_LIST_ROWS` where undefined. */
+  maxListRows?: number
   onProgress(step: string, done: number, expected?: number, secondsLeft?: number): void
   /** What the operator should know, though the pass goes on. */
   onWarning(message: string): void

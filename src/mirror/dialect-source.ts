@@ -1,8 +1,9 @@
 import { decodeHTMLStrict } from 'entities'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Check } from 'typebox/value'
+import { formatInstant } from '../instant.js'
+import { parseParis } from '../paris.js'
 import { MirrorError } from './errors.js'
-import { fromParis } from './paris.js'
 import { storedUrl } from './portal-address.js'
 import { idOf, rowOfLink, shaped, throwIfAnother } from './shape.js'
 import type { ListPage, Noun, Place, Source } from './source.js'
@@ -141,8 +142,8 @@ function tradOf(scalar: string | number, at: Place): number | null {
 
 function dateOf(text: string, field: string, { path }: Place): string | null {
   if (text === '' || text.startsWith('0000-00-00')) return null
-  const instant = fromParis(text)
-  if (instant === undefined)
+  const seconds = parseParis(text)
+  if (seconds === undefined)
     throw new MirrorError(`${path}: ${field} must be a date and time such as 2026-01-31 13:00:00`)
-  return instant
+  return formatInstant(seconds)
 }

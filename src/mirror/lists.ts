@@ -6,9 +6,12 @@ import { lookUp, type Resource } from './state.js'
 import { putRubrique } from './take.js'
 import type { Answer } from './transport.js'
 
+/** What a map of a process holds with ease; it ends at 2^24. */
+export const MAX_LIST_ROWS = 5_000_000
+
 /** Every record that a list names, page by page. A page that was seen in this pass is not asked for again. */
 export async function walkList(pass: Pass, noun: Noun): Promise<Listed[]> {
-  const { source, batch, listLimits, onProgress } = pass
+  const { source, batch, maxListRows = MAX_LIST_ROWS, onProgress } = pass
   const rows = new Map<number, Listed>()
   for (let debut: number | undefined = 0; debut !== undefined; ) {
     const path = source.pageOf(noun, debut)
@@ -18,7 +21,7 @@ export async function walkList(pass: Pass, noun: Noun): Promise<Listed[]> {
     if (page.next !== undefined && rows.size === before) {
       throw new MirrorError(`${path}: the page names nobody new and leads on, so the list may never end`)
     }
-    if (rows.size > listLimits.rows) throw new MirrorError(`${path}: the list has more than ${listLimits.rows} rows`)
+    if (rows.size > maxListRows) throw new MirrorError(`${path}: the list has more than ${maxListRows} rows`)
     onProgress(`listing ${noun}`, rows.size, page.total)
     await batch.flushIfDue()
     debut = page.next
