@@ -2,6 +2,7 @@ import type { Store } from '../store/store.js'
 import type { Batch } from './batch.js'
 import type { Clock } from './clock.js'
 import type { Known } from './copy.js'
+import type { Faults } from './faults.js'
 import type { Source } from './source.js'
 import type { Transport } from './transport.js'
 
@@ -34,6 +35,7 @@ export interface Pass extends MirrorOptions {
   followed: ReadonlySet<number> | undefined
   /** Authors who came, or who are not as they were; whether a challenge is worth more or less than before. */
   touched: { added: Set<number>; changed: Set<number>; hasNewScore: boolean }
-  /** Challenges that solves name and no list does: each is asked for once. */
-  unlisted: Set<number>
+  /** Challenges that solves name and the copy lacks: each is asked for once, and this is its asking. */
+  unlisted: Map<number, Promise<unknown>>
+  faults: Faults
 }
