@@ -21,7 +21,8 @@ afterEach(async () => {
   await copy.close()
 })
 
-const pass = () => mirrorInto(copy.store, front.url, { clock: makeClock() })
+const pass = (settings: Parameters<typeof mirrorInto>[2] = {}) =>
+  mirrorInto(copy.store, front.url, { clock: makeClock(), ...settings })
 
 /** A dump as a store tells it again: totals and all. */
 async function settled(lines: readonly DumpLine[]): Promise<DumpLine[]> {
@@ -125,15 +126,23 @@ describe('the dialect that goes wrong', () => {
       (usual: never) => altered(usual, ([body]: [object]) => [{ ...body, date_publication: '2026-02-30 12:00:00' }]),
       /^\/challenges\/1: date_publication must be a date and time/,
     ],
-  ])('%s ends the pass, and leaves the copy as it was', async (_, path, fault, told) => {
+  ])('%s is told, and leaves what it is about as it was', async (_, path, fault, told) => {
     portal.hasTags = false
     portal.lines = await settled(portail)
     await pass()
     const before = await exportFrom(copy.store)
     portal.lines = portal.lines.map((line) => (line.type === 'challenge' ? { ...line, titre: 'renamed' } : line))
     front.fault = (asked, usual) => (asked.path === path ? fault(usual as never) : usual())
-    await expect(pass()).rejects.toThrow(told)
-    expect(await exportFrom(copy.store)).toEqual(before)
+    const warnings: string[] = []
+    const failure = await pass({ warnings }).then(
+      () => undefined,
+      (error: Error) => error.message,
+    )
+    const isOfList = path === '/auteurs'
+    expect(isOfList ? [failure] : warnings).toEqual([expect.stringMatching(told)])
+    const isSpoilt = ({ type, id_auteur, id_challenge }: DumpLine) =>
+      isOfList || (path === '/auteurs/9' ? id_auteur === 9 : type === 'challenge' && id_challenge === 1)
+    expect((await exportFrom(copy.store)).filter(isSpoilt)).toEqual(before.filter(isSpoilt))
   })
 })
 

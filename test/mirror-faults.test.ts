@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { claim } from '../src/mirror/state.js'
 import { portail } from './fixtures.js'
 import { altered, type Fault, type Front, json, passOn, startFront } from './front.js'
 import {
@@ -22,7 +23,6 @@ let changes = 0
 beforeAll(async () => {
   origin = await startServer(portail, { logLevel: 'silent' })
   front = await startFront(passOn(origin.url))
-  await begin()
 })
 
 afterEach(() => {
@@ -54,8 +54,8 @@ function spoil(path: string, fault: Fault): void {
 
 const page = (status: number) => ({ status, headers: { 'content-type': 'text/html' }, body: '<h1>secret</h1>' })
 
-/** What the other side may do in the midst of a pass, and what is said of it. */
-const faults: [name: string, path: string, fault: Fault, told: RegExp][] = [
+/** How a detail may be wrong while the others are as they should be, and what is said of it. */
+const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = [
   [
     'an error of the server',
     '/auteurs/9',
@@ -70,19 +70,7 @@ const faults: [name: string, path: string, fault: Fault, told: RegExp][] = [
   ],
   ['a missing page of HTML', '/auteurs/9', () => page(404), /^\/auteurs\/9: it answered 404 and text\/html$/],
   ['a path that nobody serves', '/auteurs/9', () => json({ code: 'path_not_found' }, 404), /404 .*\(path_not_found\)$/],
-  [
-    'a key that it refuses',
-    '/challenges/2',
-    () => json({ code: 'credential_expired' }, 401),
-    /\(credential_expired\): the portal refuses the key$/,
-  ],
   ['the dialect', '/auteurs/9', () => json([{ error: { code: 404 } }], 404), /^\/auteurs\/9: it answered 404/],
-  [
-    'the list of the dialect',
-    '/auteurs?',
-    () => json([{ '0': { id_auteur: '1', nom: 'a' } }]),
-    /^\/auteurs\?limite=500: the body must be object$/,
-  ],
   [
     'half of a text',
     '/auteurs/9',
@@ -100,18 +88,6 @@ const faults: [name: string, path: string, fault: Fault, told: RegExp][] = [
     '/auteurs/9',
     (_, usual) => altered(usual, (body: object) => ({ ...body, score: '5' })),
     /^\/auteurs\/9: score must be integer$/,
-  ],
-  [
-    'an id that is none',
-    '/auteurs?',
-    (_, usual) => altered(usual, () => ({ '0': { id_auteur: '0', nom: 'a' } })),
-    /^\/auteurs\?limite=500: 0\.id_auteur must match/,
-  ],
-  [
-    'an id past all numbers',
-    '/auteurs?',
-    (_, usual) => altered(usual, () => ({ '0': { id_auteur: '9'.repeat(20), nom: 'a' } })),
-    /id_auteur is no id$/,
   ],
   [
     'a name without end',
@@ -146,6 +122,35 @@ const faults: [name: string, path: string, fault: Fault, told: RegExp][] = [
     '/auteurs/9',
     ({ path }) => ({ status: 307, headers: { location: path }, body: '' }),
     /^\/auteurs\/9: more than 5 redirects$/,
+  ],
+  ['a body without end', '/auteurs/9', endless(1), /^\/auteurs\/9: a body of more than 100000 bytes$/],
+]
+
+/** What the other side may do in the midst of a pass that is no fault of one record. */
+const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp][] = [
+  [
+    'a key that it refuses',
+    '/challenges/2',
+    () => json({ code: 'credential_expired' }, 401),
+    /\(credential_expired\): the portal refuses the key$/,
+  ],
+  [
+    'the list of the dialect',
+    '/auteurs?',
+    () => json([{ '0': { id_auteur: '1', nom: 'a' } }]),
+    /^\/auteurs\?limite=500: the body must be object$/,
+  ],
+  [
+    'an id that is none',
+    '/auteurs?',
+    (_, usual) => altered(usual, () => ({ '0': { id_auteur: '0', nom: 'a' } })),
+    /^\/auteurs\?limite=500: 0\.id_auteur must match/,
+  ],
+  [
+    'an id past all numbers',
+    '/auteurs?',
+    (_, usual) => altered(usual, () => ({ '0': { id_auteur: '9'.repeat(20), nom: 'a' } })),
+    /id_auteur is no id$/,
   ],
   [
     'a link to elsewhere',
@@ -185,7 +190,7 @@ const faults: [name: string, path: string, fault: Fault, told: RegExp][] = [
     'a request to wait for hours',
     '/auteurs/9',
     () => json({ code: 'rate_limited' }, 429, { 'retry-after': '7200' }),
-    /^\/auteurs\/9: it answered 429 and asks to be left alone until 2026-03-01T14:00:0\d\.\d+Z$/,
+    /^\/auteurs\/9: the portal asks to be left alone until 2026-03-01T14:00:0\d\.\d+Z$/,
   ],
   [
     'a window of hours',
@@ -204,7 +209,15 @@ const faults: [name: string, path: string, fault: Fault, told: RegExp][] = [
     (_a, _u, response) => void response.destroy(),
     /^\/auteurs\/9: the connection failed \(ECONNRESET\); tried 5 times$/,
   ],
-  ['a body without end', '/auteurs/9', endless(1), /^\/auteurs\/9: a body of more than 100000 bytes$/],
+  [
+    'a change of protocol',
+    '/auteurs/9',
+    (_a, _u, response) => {
+      response.socket!.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+      return undefined
+    },
+    /^\/auteurs\/9: the connection ended without an answer; tried 5 times$/,
+  ],
   [
     'a body that never ends to drip',
     '/auteurs/9',
@@ -213,29 +226,64 @@ const faults: [name: string, path: string, fault: Fault, told: RegExp][] = [
   ],
 ]
 
-test.each(faults)(
-  '%s ends the pass, is told with where it came from, and leaves the copy as it was',
-  async (_, path, fault, told) => {
-    clock = makeClock()
-    await pass()
-    await change()
-    const before = await exportFrom(copy.store)
-    spoil(path, fault)
-    const limits = { silenceMilliseconds: 100, wholeMilliseconds: 300, bodyBytes: 100_000 }
-    const failure = await pass({ limits, listLimits: { rows: 50 } }).then(
-      () => expect.unreachable('the pass should have failed'),
-      (error: Error) => error,
-    )
-    expect(failure).toMatchObject({ name: 'MirrorError', message: expect.stringMatching(told) })
-    expect(failure.message).not.toMatch(new RegExp(`secret|${origin.key}`))
-    expect(await exportFrom(copy.store)).toEqual(before)
+const bounds = {
+  limits: { silenceMilliseconds: 100, wholeMilliseconds: 300, bodyBytes: 100_000 },
+  maxListRows: 50,
+}
 
-    front.fault = undefined
-    clock = makeClock(clock.now() + 7_200_000)
+describe('in a copy', () => {
+  beforeAll(async () => {
+    await begin()
     await pass()
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
-  },
-)
+  })
+
+  test.each(faultsOfOne)(
+    '%s is told with where it came from, leaves its record as it was, and the pass reads all others',
+    async (_, path, fault, told) => {
+      await change()
+      const before = await exportFrom(copy.store)
+      spoil(path, fault)
+      const warnings: string[] = []
+      expect(await pass({ ...bounds, warnings })).toMatchObject({ faults: 1, isStopped: false })
+      expect(warnings).toEqual([expect.stringMatching(told)])
+      expect(warnings[0]).not.toMatch(new RegExp(`secret|${origin.key}`))
+      const isSpoilt = (line: DumpLine) =>
+        path === '/challenges/2' ? line.id_challenge === 2 && line.type === 'challenge' : line.id_auteur === 9
+      const expected = await toldBy(origin)
+      const copied = await exportFrom(copy.store)
+      expect(copied.filter(isSpoilt)).toEqual(before.filter(isSpoilt))
+      expect(copied.filter((line) => !isSpoilt(line))).toEqual(expected.filter((line) => !isSpoilt(line)))
+
+      front.fault = undefined
+      expect(await pass()).toMatchObject({ faults: 0, isResumed: false })
+      expect(await exportFrom(copy.store)).toEqual(expected)
+    },
+  )
+
+  test.each(faultsOfAll)(
+    '%s ends the pass, is told with where it came from, and leaves each record whole',
+    async (_, path, fault, told) => {
+      clock = makeClock()
+      await change()
+      const before = await exportFrom(copy.store)
+      spoil(path, fault)
+      const failure = await pass(bounds).then(
+        () => expect.unreachable('the pass should have failed'),
+        (error: Error) => error,
+      )
+      expect(failure).toMatchObject({ name: 'MirrorError', message: expect.stringMatching(told) })
+      expect(failure.message).not.toMatch(new RegExp(`secret|${origin.key}`))
+      const expected = await toldBy(origin)
+      const texts = new Set([...before, ...expected].map((line) => JSON.stringify(line)))
+      expect((await exportFrom(copy.store)).filter((line) => !texts.has(JSON.stringify(line)))).toEqual([])
+
+      front.fault = undefined
+      clock = makeClock(clock.now() + 7_200_000)
+      expect(await pass()).toMatchObject({ isResumed: true, faults: 0 })
+      expect(await exportFrom(copy.store)).toEqual(expected)
+    },
+  )
+})
 
 function cutShort(...[, , response]: Parameters<Fault>): undefined {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' }).write('{"nom":"a')
@@ -423,17 +471,13 @@ describe('a pass that was interrupted', () => {
 
   test('goes on with what it has not seen, and begins anew after a day', async () => {
     let count = 0
-    front.fault = (_, usual) => (++count > 20 ? page(400) : usual())
-    await expect(pass()).rejects.toThrow('it answered 400')
-    expect(await exportFrom(copy.store)).toEqual([])
-
     const stop = new AbortController()
     count = 0
     front.fault = (_, usual) => {
       if (++count === 20) stop.abort()
       return usual()
     }
-    expect(await pass({ signal: stop.signal })).toMatchObject({ isStopped: true, isResumed: true })
+    expect(await pass({ signal: stop.signal })).toMatchObject({ isStopped: true, isResumed: false })
     front.fault = undefined
     const before = front.asked.length
     const rest = await pass()
@@ -448,6 +492,85 @@ describe('a pass that was interrupted', () => {
     await pass({ signal: again.signal })
     clock = makeClock(clock.now() + 25 * 3_600_000)
     expect((await pass()).isResumed).toBe(false)
+  })
+})
+
+describe('a pass that fails', () => {
+  beforeEach(begin)
+
+  test('keeps what came whole, so that the next one goes on behind it', async () => {
+    spoil('/auteurs/9', () => json({}, 401))
+    await expect(pass()).rejects.toThrow('refuses the key')
+    const kept = await exportFrom(copy.store)
+    const challenges = (lines: DumpLine[]) => lines.filter(({ type }) => type === 'challenge')
+    expect(challenges(kept)).toEqual(challenges(await toldBy(origin)))
+    expect(kept).toContainEqual(expect.objectContaining({ type: 'auteur', id_auteur: 4 }))
+    front.fault = undefined
+    const asked = front.asked.length
+    await pass()
+    expect(front.asked.slice(asked).map(({ path }) => path)).not.toContain('/auteurs/4')
+    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+  })
+
+  test('in ten details one after the other ends there, and none is asked for in vain after it', async () => {
+    spoil('/auteurs/', () => page(200))
+    const warnings: string[] = []
+    await expect(pass({ warnings })).rejects.toThrow('which is not JSON')
+    expect(warnings.length).toBe(9)
+    expect(front.asked.filter(({ path }) => path.startsWith('/auteurs/')).length).toBe(10)
+  })
+
+  test('in the detail of a new challenge asks for it once, and takes its solves when it can be read', async () => {
+    spoil('/challenges/1', () => page(404))
+    expect((await pass()).faults).toBe(1)
+    expect(front.asked.filter(({ path }) => path === '/challenges/1').length).toBe(1)
+    front.fault = undefined
+    expect((await pass()).faults).toBe(0)
+    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+  })
+})
+
+test('several connections that meet a challenge of no list at once wait for its one answer, and lose no solve', async () => {
+  await begin()
+  const asked: string[] = []
+  front.fault = async ({ path }, usual) => {
+    asked.push(path)
+    // The list lacks it, and its answer comes last.
+    if (path.startsWith('/challenges?')) {
+      return altered(usual, (rows: { id_challenge: number }[]) => rows.filter(({ id_challenge }) => id_challenge !== 1))
+    }
+    if (path === '/challenges/1') await new Promise((resolve) => setTimeout(resolve, 150))
+    return usual()
+  }
+  await pass({ connections: 4 })
+  expect(asked.filter((path) => path === '/challenges/1').length).toBe(1)
+  expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+})
+
+describe('two mirrors on one store', () => {
+  beforeEach(begin)
+
+  test('that claim it at once both have it, and one that claims it for another portal is told', async () => {
+    const claims = await Promise.allSettled(
+      [front.url, front.url, 'http://127.0.0.1:9'].map((url) => claim(copy.store, `${url}/`)),
+    )
+    expect(claims.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+    expect(claims[2]).toMatchObject({
+      reason: { name: 'MirrorError', message: expect.stringMatching(/^this store is the copy of /) },
+    })
+  })
+
+  test('do not write into each other: the later one goes on, and the earlier one is told', async () => {
+    let later: Promise<unknown> | undefined
+    spoil('/auteurs/9', async (_, usual) => {
+      front.fault = undefined
+      later = pass()
+      await later
+      return usual()
+    })
+    await expect(pass()).rejects.toThrow('another mirror runs on this store, and goes on in the place of this one')
+    await later
+    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
   })
 })
 

@@ -1,5 +1,5 @@
 import { type Clock, realClock } from '../src/mirror/clock.js'
-import { DEFAULT_LIST_LIMITS, type MirrorOptions } from '../src/mirror/context.js'
+import type { MirrorOptions } from '../src/mirror/context.js'
 import { DEFAULT_EXCHANGE_LIMITS, type ExchangeLimits } from '../src/mirror/exchange.js'
 import { mirrorPass, type PassReport } from '../src/mirror/pass.js'
 import { claim } from '../src/mirror/state.js'
@@ -54,7 +54,6 @@ export async function mirrorInto(store: Store, url: string, settings: MirrorSett
     await claim(store, `${url}/`)
     return await mirrorPass({
       portalUrl: defaultOptions().portalUrl,
-      listLimits: DEFAULT_LIST_LIMITS,
       onProgress: () => undefined,
       onWarning: (message) => warnings.push(message),
       ...given,

@@ -2,14 +2,15 @@ import { Argument, type Command } from 'commander'
 import { EnvironmentError, readMirrorKey, VERSION } from '../config.js'
 import { decimal, duration, httpUrl, idList, integer, SecretArgumentError } from '../forms.js'
 import { realClock } from '../mirror/clock.js'
-import { DEFAULT_LIST_LIMITS, type MirrorOptions } from '../mirror/context.js'
+import type { MirrorOptions } from '../mirror/context.js'
 import { MirrorError } from '../mirror/errors.js'
+import { passAfterPass } from '../mirror/every.js'
 import { DEFAULT_EXCHANGE_LIMITS } from '../mirror/exchange.js'
 import { mirrorPass, type PassReport } from '../mirror/pass.js'
 import { claim } from '../mirror/state.js'
 import { makeTransport } from '../mirror/transport.js'
 import { database, type Setting, serveSettings } from '../settings.js'
-import { type Store, StoreError } from '../store/store.js'
+import type { Store } from '../store/store.js'
 import { command, withStore } from './command.js'
 import { printTallies } from './import.js'
 import { print, startProgress, tell } from './output.js'
@@ -112,17 +113,11 @@ async function mirror(store: Store, base: string, key: string, options: MirrorCo
   })
   const given = {
     ...{ store, transport, clock, signal, portalUrl, authors, connections },
-    listLimits: DEFAULT_LIST_LIMITS,
     onWarning: (message: string) => tell(`warning: ${message}`),
   }
   try {
-    for (;;) {
-      const begun = clock.now()
-      const retryAt = every === undefined ? await onePass(given) : await tryPass(given)
-      if (every === undefined || signal.aborted) return
-      await waitUntil(Math.max(begun + every * 1_000, retryAt), clock, signal)
-      if (signal.aborted) return
-    }
+    if (every === undefined) await onePass(given)
+    else await passAfterPass({ every, clock, signal, tell }, () => onePass(given))
   } finally {
     transport.close()
   }
@@ -130,7 +125,7 @@ async function mirror(store: Store, base: string, key: string, options: MirrorCo
 
 type Given = Omit<MirrorOptions, 'onProgress'>
 
-async function onePass(given: Given): Promise<number> {
+async function onePass(given: Given): Promise<void> {
   const progress = startProgress('records')
   const report = await mirrorPass({
     ...given,
@@ -138,28 +133,9 @@ async function onePass(given: Given): Promise<number> {
       progress.update(step, done, expected === undefined ? undefined : done / expected, restOf(expected, secondsLeft)),
   }).finally(progress.stop)
   printReport(report)
-  return 0
-}
-
-/** A pass that fails is told, and the next one is tried: when the portal may be asked again, where it said that. */
-async function tryPass(given: Given): Promise<number> {
-  try {
-    return await onePass(given)
-  } catch (error) {
-    if (!(error instanceof MirrorError || error instanceof StoreError)) throw error
-    tell(`error: ${error.message}; the copy is as the last batch left it, and the next pass goes on`)
-    return error instanceof MirrorError ? (error.retryAt ?? 0) : 0
-  }
-}
-
-/** Timers hold no more than some weeks. */
-const MAX_SLEEP_MILLISECONDS = 86_400_000
-
-async function waitUntil(at: number, { now, sleep }: MirrorOptions['clock'], signal: AbortSignal): Promise<void> {
-  while (now() < at && !signal.aborted) {
-    await sleep(Math.min(at - now(), MAX_SLEEP_MILLISECONDS), signal).catch((error) => {
-      if (error !== signal.reason) throw error
-    })
+  const { faults, isStopped } = report
+  if (faults > 0 && !isStopped) {
+    throw new MirrorError(`${countOf(faults)} could not be read, as told above; the next pass asks again`)
   }
 }
 
@@ -172,8 +148,13 @@ function restOf(expected: number | undefined, secondsLeft: number | undefined): 
   return `${of}, about ${time} left in all`
 }
 
-function printReport({ tallies, requests, isResumed, isStopped }: PassReport): void {
-  const what = isStopped ? 'the pass was stopped; the next run goes on' : 'the pass is done'
+function countOf(records: number): string {
+  return `${records} record${records === 1 ? '' : 's'}`
+}
+
+function printReport({ tallies, requests, isResumed, isStopped, faults }: PassReport): void {
+  const done = faults === 0 ? 'the pass is done' : `the pass is done but for ${countOf(faults)}`
+  const what = isStopped ? 'the pass was stopped; the next run goes on' : done
   const waited = Math.round(requests.waitedMilliseconds / 1_000)
   print(
     `${what}${isResumed ? ' (it went on where another run was interrupted)' : ''}: ${requests.requests} requests, ${requests.unchanged} of them 304, ${waited} s waited for the portal's limits${tallies.length === 0 ? ', nothing changed' : ''}`,

@@ -4,8 +4,8 @@ import type { Tally } from '../portal/merge.js'
 import { kindOf, type RecordKind, readKey, readRecord } from '../portal/records.js'
 import type { Store } from '../store/store.js'
 import type { Clock } from './clock.js'
-import { MirrorError } from './errors.js'
-import { type Resource, remember } from './state.js'
+import { BadAnswer, MirrorError } from './errors.js'
+import { type Resource, remember, throwIfTaken } from './state.js'
 
 /** A batch goes into the store when it has so many answers, or is so old, or so long. */
 const BATCH_ANSWERS = 500
@@ -18,8 +18,11 @@ export type Line = Record<string, unknown> & { type: string }
 
 /** What came and is not in the store yet. What is put together, without waiting in between, goes in together. */
 export interface Batch {
-  /** A line of the dump about a record; a later one of the same record replaces it. Throws `MirrorError` for a bad field. */
-  put(line: Line, path: string): void
+  /**
+   * Lines of the dump that belong together, each about a record; a later one of the same record replaces it. Throws
+   * `BadAnswer` for a bad field, and takes none of them then.
+   */
+  put(lines: readonly Line[], path: string): void
   /** Whether lines of a type wait to go in. */
   holds(type: string): boolean
   /** An answer that the lines before it came from. */
@@ -34,7 +37,7 @@ export interface Batch {
   readonly tallies: ReadonlyMap<string, Tally>
 }
 
-export function makeBatch(store: Store, clock: Clock): Batch {
+export function makeBatch(store: Store, clock: Clock, maker: number): Batch {
   const tallies = new Map<string, Tally>()
   let pending = makePending(clock.now())
   let lastMergeMilliseconds = 0
@@ -42,13 +45,14 @@ export function makeBatch(store: Store, clock: Clock): Batch {
 
   const write = async ({ lines, answers, gone }: Pending) => {
     if (lines.size > 0) {
+      await store.read((db) => throwIfTaken(db, maker))
       const begun = clock.now()
       for (const tally of (await merge(store, lines.values())).values()) add(tallies, tally)
       lastMergeMilliseconds = clock.now() - begun
     }
     if (answers.size + gone.size === 0) return
     const now = Math.floor(clock.now() / 1_000)
-    await remember(store, { answers: [...answers.values()], gone: [...gone], now })
+    await remember(store, { answers: [...answers.values()], gone: [...gone], now, maker })
   }
   const flush = () => {
     const taken = pending
@@ -60,12 +64,13 @@ export function makeBatch(store: Store, clock: Clock): Batch {
   return {
     tallies,
     flush,
-    put(line, path) {
-      const { kind, key } = checked(line, path)
-      const text = JSON.stringify(line)
-      pending.characters += text.length
-      pending.types.add(kind.type)
-      pending.lines.set(`${kind.type} ${key}`, text)
+    put(lines, path) {
+      const all = lines.map((line) => ({ ...checked(line, path), text: JSON.stringify(line) }))
+      for (const { kind, key, text } of all) {
+        pending.characters += text.length
+        pending.types.add(kind.type)
+        pending.lines.set(`${kind.type} ${key}`, text)
+      }
     },
     holds: (type) => pending.types.has(type),
     answered(resource) {
@@ -105,7 +110,7 @@ function checked(line: Line, path: string): { kind: RecordKind; key: string } {
     if (line.supprime !== true) readRecord(kind, line)
     return { kind, key: readKey(kind, line).join(' ') }
   } catch (error) {
-    if (error instanceof FieldError) throw new MirrorError(`${path}: ${error.message}`)
+    if (error instanceof FieldError) throw new BadAnswer(`${path}: ${error.message}`)
     throw error
   }
 }

@@ -2,15 +2,9 @@ import type { Store } from '../store/store.js'
 import type { Batch } from './batch.js'
 import type { Clock } from './clock.js'
 import type { Known } from './copy.js'
+import type { Faults } from './faults.js'
 import type { Source } from './source.js'
 import type { Transport } from './transport.js'
-
-export interface ListLimits {
-  /** Rows of one list. */
-  rows: number
-}
-
-export const DEFAULT_LIST_LIMITS: ListLimits = { rows: 20_000_000 }
 
 export interface MirrorOptions {
   store: Store
@@ -23,7 +17,8 @@ export interface MirrorOptions {
   /** The authors who are followed; all of them where undefined. */
   authors?: readonly number[] | undefined
   connections: number
-  listLimits: ListLimits
+  /** Rows of one list; `MAX_LIST_ROWS` where undefined. */
+  maxListRows?: number
   onProgress(step: string, done: number, expected?: number, secondsLeft?: number): void
   /** What the operator should know, though the pass goes on. */
   onWarning(message: string): void
@@ -40,6 +35,7 @@ export interface Pass extends MirrorOptions {
   followed: ReadonlySet<number> | undefined
   /** Authors who came, or who are not as they were; whether a challenge is worth more or less than before. */
   touched: { added: Set<number>; changed: Set<number>; hasNewScore: boolean }
-  /** Challenges that solves name and no list does: each is asked for once. */
-  unlisted: Set<number>
+  /** Challenges that solves name and the copy lacks: each is asked for once, and this is its asking. */
+  unlisted: Map<number, Promise<unknown>>
+  faults: Faults
 }

@@ -12,7 +12,7 @@ const CHUNK_RECORDS = 500
 
 /** Reads every record that is listed, but for those that this pass has seen; challenges first, as authors refer to them. */
 export async function readDetails(pass: Pass, listed: ReadonlyMap<Noun, Listed[]>): Promise<void> {
-  const { store, batch, connections, touched } = pass
+  const { store, batch, connections, touched, passe, faults, unlisted } = pass
   const estimate = makeEstimate(pass, listed)
   for (const noun of NOUNS) {
     const records = listed.get(noun) as Listed[]
@@ -26,7 +26,11 @@ export async function readDetails(pass: Pass, listed: ReadonlyMap<Noun, Listed[]
       const readings = await store.read((db) => readingsOf(db, noun, ids))
       await inTurns(chunk, connections, async (record) => {
         const resource = held.get(pathOf(noun, record.id))
-        await readDetail(pass, noun, record, resource, readings.get(record.id) ?? '0')
+        if (resource?.passe !== passe) {
+          const reading = readings.get(record.id) ?? '0'
+          const isRead = await faults.tolerate(() => readDetail(pass, noun, record, resource, reading))
+          if (!isRead && noun === 'challenges') unlisted.set(record.id, Promise.resolve())
+        }
         estimate.advance(noun)
         await batch.flushIfDue()
       })
@@ -49,7 +53,6 @@ async function readDetail(
 ): Promise<void> {
   const { source, transport, batch, known, passe } = pass
   const chemin = pathOf(noun, listed.id)
-  if (held?.passe === passe) return
   const isHeld = known[noun].has(listed.id) && held?.lecture === lectureOf(pass, noun, listed, reading)
   const answer = await transport.get(chemin, isHeld ? held.etag : undefined)
   if (isHeld && isUnchanged(answer, held)) return batch.answered({ ...held, passe })
@@ -75,17 +78,24 @@ function lectureOf({ reglage }: Pass, noun: Noun, { note }: Listed, reading: str
   return noun === 'challenges' ? `${reading} ${reglage.slice(0, 16)} ${note}` : reading
 }
 
-/** A challenge that came after the list was read is read now; one that is not there leaves its solves out until it is. */
+/**
+ * A challenge that came after the list was read is read now; one that is not there, or cannot be read, leaves its solves out
+ * until it can.
+ */
 const MAX_NEW_CHALLENGES = 10_000
 
 async function readIfNew(pass: Pass, id: number, path: string): Promise<void> {
-  const { known, unlisted } = pass
-  if (known.challenges.has(id) || unlisted.has(id)) return
-  unlisted.add(id)
-  if (unlisted.size > MAX_NEW_CHALLENGES) {
+  const { known, unlisted, faults } = pass
+  if (known.challenges.has(id)) return
+  // Another connection may have begun to ask.
+  const underWay = unlisted.get(id)
+  if (underWay) return void (await underWay)
+  if (unlisted.size >= MAX_NEW_CHALLENGES) {
     throw new MirrorError(`${path}: validations name more than ${MAX_NEW_CHALLENGES} challenges that no list has`)
   }
-  await readDetail(pass, 'challenges', { id, note: '' }, undefined, '0')
+  const asking = faults.tolerate(() => readDetail(pass, 'challenges', { id, note: '' }, undefined, '0'))
+  unlisted.set(id, asking)
+  await asking
 }
 
 /** Works through items, so many at once, in their order. */

@@ -1,8 +1,9 @@
 import { decodeHTMLStrict } from 'entities'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Check } from 'typebox/value'
-import { MirrorError } from './errors.js'
-import { fromParis } from './paris.js'
+import { formatInstant } from '../instant.js'
+import { parseParis } from '../paris.js'
+import { BadAnswer } from './errors.js'
 import { storedUrl } from './portal-address.js'
 import { idOf, rowOfLink, shaped, throwIfAnother } from './shape.js'
 import type { ListPage, Noun, Place, Source } from './source.js'
@@ -118,8 +119,7 @@ function readPage(noun: Noun, debut: number, at: Place, body: unknown): ListPage
 }
 
 function payloadOf(body: unknown, { path }: Place): unknown {
-  if (!Array.isArray(body) || body.length === 0)
-    throw new MirrorError(`${path}: the body must be a list with a payload`)
+  if (!Array.isArray(body) || body.length === 0) throw new BadAnswer(`${path}: the body must be a list with a payload`)
   return body[0]
 }
 
@@ -130,7 +130,7 @@ function decoded(text: string): string {
 
 function wholeOf(scalar: string | number, field: string, { path }: Place): number | null {
   if (scalar === '') return null
-  if (!/^\d{1,16}$/.test(String(scalar))) throw new MirrorError(`${path}: ${field} must be a whole number`)
+  if (!/^\d{1,16}$/.test(String(scalar))) throw new BadAnswer(`${path}: ${field} must be a whole number`)
   return Number(scalar)
 }
 
@@ -141,8 +141,8 @@ function tradOf(scalar: string | number, at: Place): number | null {
 
 function dateOf(text: string, field: string, { path }: Place): string | null {
   if (text === '' || text.startsWith('0000-00-00')) return null
-  const instant = fromParis(text)
-  if (instant === undefined)
-    throw new MirrorError(`${path}: ${field} must be a date and time such as 2026-01-31 13:00:00`)
-  return instant
+  const seconds = parseParis(text)
+  if (seconds === undefined)
+    throw new BadAnswer(`${path}: ${field} must be a date and time such as 2026-01-31 13:00:00`)
+  return formatInstant(seconds)
 }

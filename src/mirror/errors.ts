@@ -11,12 +11,17 @@ export class MirrorError extends Error {
   }
 }
 
+/** What one address answers cannot be used, though others may be as they should. */
+export class BadAnswer extends MirrorError {}
+
 /** Nothing whole came, or nothing that can be used now; it may be better a moment later. */
 export class NoAnswer extends Error {
   constructor(
     message: string,
     /** How long the other side asks to be left alone. */
     readonly retryAfterMilliseconds?: number,
+    /** Of an answer that came. */
+    readonly status?: number,
   ) {
     super(message)
     this.name = 'NoAnswer'

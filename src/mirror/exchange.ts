@@ -6,7 +6,7 @@ import {
   request as plainRequest,
 } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
-import { MirrorError, NoAnswer } from './errors.js'
+import { BadAnswer, MirrorError, NoAnswer } from './errors.js'
 
 /** What one exchange may take. */
 export interface ExchangeLimits {
@@ -38,7 +38,7 @@ export function makeAgent(base: URL, connections: number): PlainAgent {
   return new Agent({ keepAlive: true, maxSockets: connections })
 }
 
-/** Sends one GET and reads the whole answer. Throws `NoAnswer`, or `MirrorError` for a body past its bound. */
+/** Sends one GET and reads the whole answer. Throws `NoAnswer`, or `BadAnswer` for a body past its bound. */
 export function exchange(
   url: URL,
   options: { agent: PlainAgent; headers: Record<string, string>; limits: ExchangeLimits; signal: AbortSignal },
@@ -48,8 +48,12 @@ export function exchange(
   const request = send(url, { agent, headers, signal })
   const watch = watchTime(request, limits)
   const whole = new Promise<Raw>((resolve, reject) => {
+    let isAnswered = false
     request.on('error', reject)
+    // A 101, for one, ends the request without an error. What becomes of an answer is for whoever reads its body.
+    request.on('close', () => isAnswered || reject(new NoAnswer('the connection ended without an answer')))
     request.on('response', (response) => {
+      isAnswered = true
       watch.alive()
       response.on('data', watch.alive)
       readBody(response, limits.bodyBytes).then(
@@ -70,7 +74,7 @@ async function readBody(response: IncomingMessage, maxBytes: number): Promise<Bu
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > maxBytes) throw new MirrorError(`a body of more than ${maxBytes} bytes`)
+    if (bytes > maxBytes) throw new BadAnswer(`a body of more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -1,24 +1,42 @@
 import type { Pass } from './context.js'
-import { MirrorError } from './errors.js'
+import { BadAnswer } from './errors.js'
 import { bodyOf, jsonIn, tagOf } from './shape.js'
 import type { Listed, ListPage, Noun, Place } from './source.js'
 import { lookUp, type Resource } from './state.js'
-import { putRubrique } from './take.js'
+import { takeRubriques } from './take.js'
 import type { Answer } from './transport.js'
 
-/** Every record that a list names, page by page. A page that was seen in this pass is not asked for again. */
+/** What a map of a process holds with ease; it ends at 2^24. */
+export const MAX_LIST_ROWS = 5_000_000
+
+/**
+ * Every record that a list names, page by page. A page that was seen in this pass is not asked for again, unless the list
+ * turned out to be wrong.
+ */
 export async function walkList(pass: Pass, noun: Noun): Promise<Listed[]> {
-  const { source, batch, listLimits, onProgress } = pass
+  const seen: string[] = []
+  try {
+    return await walkPages(pass, noun, seen)
+  } catch (error) {
+    // Any page may be to blame, as each leads to the next.
+    if (error instanceof BadAnswer) for (const path of seen) pass.batch.gone(path)
+    throw error
+  }
+}
+
+async function walkPages(pass: Pass, noun: Noun, seen: string[]): Promise<Listed[]> {
+  const { source, batch, maxListRows = MAX_LIST_ROWS, onProgress } = pass
   const rows = new Map<number, Listed>()
   for (let debut: number | undefined = 0; debut !== undefined; ) {
     const path = source.pageOf(noun, debut)
+    seen.push(path)
     const page: ListPage = await readPage(pass, noun, debut, path)
     const before = rows.size
     for (const row of page.rows) rows.set(row.id, row)
     if (page.next !== undefined && rows.size === before) {
-      throw new MirrorError(`${path}: the page names nobody new and leads on, so the list may never end`)
+      throw new BadAnswer(`${path}: the page names nobody new and leads on, so the list may never end`)
     }
-    if (rows.size > listLimits.rows) throw new MirrorError(`${path}: the list has more than ${listLimits.rows} rows`)
+    if (rows.size > maxListRows) throw new BadAnswer(`${path}: the list has more than ${maxListRows} rows`)
     onProgress(`listing ${noun}`, rows.size, page.total)
     await batch.flushIfDue()
     debut = page.next
@@ -79,7 +97,7 @@ export async function readRubriques(pass: Pass): Promise<ReadonlySet<number> | u
   const answer = await transport.get(path, isWhole ? held?.etag : undefined)
   const isSame = isWhole && isUnchanged(answer, held)
   const rubriques = isSame ? [] : source.rubriques.read({ base: transport.base, path }, bodyOf(answer))
-  for (const rubrique of rubriques) putRubrique(pass, rubrique, path)
+  takeRubriques(pass, rubriques, path)
   const named = isSame ? ids : rubriques.map(({ id_rubrique }) => id_rubrique)
   const etag = isSame ? held!.etag : tagOf(answer)
   batch.answered({ chemin: path, etag, passe, lecture: '', contenu: JSON.stringify(named) })

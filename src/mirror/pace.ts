@@ -3,7 +3,9 @@ import type { Clock } from './clock.js'
 import { MirrorError } from './errors.js'
 
 /** Whoever asks for more patience than this is told to the operator instead of waited for. */
-export const MAX_WAIT_SECONDS = 3_600
+const MAX_WAIT_MILLISECONDS = 3_600_000
+/** Nobody means more than this, whatever they write: past it, one request asks how things stand. */
+const MAX_REST_MILLISECONDS = 7 * 86_400_000
 
 /** When the next request may be sent: by our own ceiling, and by what the other side says of its limits. */
 export interface Pace {
@@ -11,7 +13,7 @@ export interface Pace {
   turn(signal: AbortSignal): Promise<void>
   /** Reads RateLimit: nothing is left, or what is left is spread over the rest of the window. */
   heed(headers: IncomingHttpHeaders): void
-  /** No request before so long from now. */
+  /** No request before so long from now, those that wait for their turn among them; a week at most. */
   rest(milliseconds: number): void
   /** How long the limits of the other side made us wait so far, beyond our own ceiling. */
   waitedMilliseconds(): number
@@ -22,29 +24,30 @@ export function makePace(requestsPerSecond: number, clock: Clock): Pace {
   let ours = 0
   let theirs = 0
   let waited = 0
-  const notBefore = (at: number) => {
-    theirs = Math.max(theirs, at)
+  const rest = (milliseconds: number) => {
+    theirs = Math.max(theirs, clock.now() + Math.min(milliseconds, MAX_REST_MILLISECONDS))
   }
   return {
     async turn(signal) {
-      const now = clock.now()
-      const slot = Math.max(now, ours)
-      const at = Math.max(slot, theirs)
-      if (at - now > MAX_WAIT_SECONDS * 1_000) {
-        throw new MirrorError(`the portal asks to be left alone until ${new Date(at).toISOString()}`, at)
+      for (;;) {
+        const now = clock.now()
+        const slot = Math.max(now, ours)
+        const at = Math.max(slot, theirs)
+        if (at - now > MAX_WAIT_MILLISECONDS) {
+          throw new MirrorError(`the portal asks to be left alone until ${new Date(at).toISOString()}`, at)
+        }
+        // The turn is taken before the wait, so that the next one comes after it.
+        ours = at + intervalMilliseconds
+        waited += at - slot
+        if (at > now) await clock.sleep(at - now, signal)
+        // Another connection may have been told to rest meanwhile.
+        if (theirs <= at) return
       }
-      // The turn is taken before the wait, so that the next one comes after it.
-      ours = at + intervalMilliseconds
-      waited += at - slot
-      if (at > now) await clock.sleep(at - now, signal)
     },
     heed(headers) {
-      const now = clock.now()
-      for (const { left, seconds } of windowsOf(headers)) {
-        notBefore(now + (seconds * 1_000) / Math.max(left, 1))
-      }
+      for (const { left, seconds } of windowsOf(headers)) rest((seconds * 1_000) / Math.max(left, 1))
     },
-    rest: (milliseconds) => notBefore(clock.now() + milliseconds),
+    rest,
     waitedMilliseconds: () => waited,
   }
 }

@@ -8,6 +8,7 @@ import { readDetails } from './details.js'
 import { dialectOf, PROBE_PATH } from './detect.js'
 import { dialectSource } from './dialect-source.js'
 import { MirrorError } from './errors.js'
+import { makeFaults } from './faults.js'
 import { readRubriques, walkList } from './lists.js'
 import { tagOf } from './shape.js'
 import { type Dialect, type Listed, NOUNS, type Noun, type Source } from './source.js'
@@ -22,11 +23,13 @@ export interface PassReport {
   isResumed: boolean
   /** Whether it was asked to stop before its end. */
   isStopped: boolean
+  /** Records that could not be read, each told as a warning; the next pass asks for them again. */
+  faults: number
 }
 
 /**
- * Brings the copy up to what the other side tells, in whole batches. Throws `MirrorError` or `StoreError`; the copy is then
- * as the last batch left it, and the next pass goes on from there.
+ * Brings the copy up to what the other side tells, in whole batches. Throws `MirrorError` or `StoreError`; the copy then
+ * has what came whole, and the next pass goes on from there.
  */
 export async function mirrorPass(options: MirrorOptions): Promise<PassReport> {
   const { store, transport, clock, signal, portalUrl, authors } = options
@@ -37,25 +40,29 @@ export async function mirrorPass(options: MirrorOptions): Promise<PassReport> {
     'hex',
   )
   const before = transport.tally
-  const { passe, dialecte, isResumed } = await beginPass(store, reglage, Math.floor(clock.now() / 1_000))
-  const batch = makeBatch(store, clock)
+  const { passe, dialecte, isResumed, maker } = await beginPass(store, reglage, Math.floor(clock.now() / 1_000))
+  const batch = makeBatch(store, clock, maker)
   const touched = { added: new Set<number>(), changed: new Set<number>(), hasNewScore: false }
+  const faults = makeFaults(options.onWarning)
   let isStopped = false
   try {
     const source = await openSource(options, batch, passe, dialecte)
     const known = await store.read(findKnown)
-    await run({ ...options, source, passe, batch, known, reglage, followed, touched, unlisted: new Set() })
-    await endPass(store, passe)
+    await run({ ...options, source, passe, batch, known, reglage, followed, touched, faults, unlisted: new Map() })
+    await endPass(store, { passe, maker })
   } catch (error) {
-    if (!signal.aborted || error !== signal.reason) throw error
+    isStopped = signal.aborted && error === signal.reason
+    if (!isStopped && !(error instanceof MirrorError)) throw error
+    // What came whole goes in, whatever became of the rest; where that is what failed, this fails in the same way.
     await batch.flush()
-    isStopped = true
+    if (!isStopped) throw error
   }
-  return { tallies: talliesOf(batch, touched), requests: since(before, transport.tally), isResumed, isStopped }
+  const requests = since(before, transport.tally)
+  return { tallies: talliesOf(batch, touched), requests, isResumed, isStopped, faults: faults.count }
 }
 
 async function run(pass: Pass): Promise<void> {
-  const { store, source, batch, known, followed } = pass
+  const { store, source, batch, known, followed, faults } = pass
   if (followed) removeUnfollowed(pass, followed)
   const rubriques = await readRubriques(pass)
   const listed = new Map<Noun, Listed[]>()
@@ -67,10 +74,12 @@ async function run(pass: Pass): Promise<void> {
   for (const noun of NOUNS) listed.set(noun, [...listed.get(noun)!, ...unnamed(known[noun].keys(), listed.get(noun)!)])
   await readDetails(pass, listed)
   await batch.flush()
+  if (faults.count > 0) return
   const unused = (await store.read(findUnusedRubriques)).filter((id) => !rubriques?.has(id))
   if (unused.length > 0) {
     const path = source.rubriques?.path ?? '/challenges'
-    for (const id_rubrique of unused) batch.put({ type: 'rubrique', id_rubrique, supprime: true }, path)
+    const lines = unused.map((id_rubrique) => ({ type: 'rubrique', id_rubrique, supprime: true }))
+    batch.put(lines, path)
   }
   await batch.flush()
 }
@@ -102,7 +111,7 @@ function removeUnfollowed({ batch, known }: Pass, followed: ReadonlySet<number>)
   for (const id_auteur of known.auteurs) {
     if (followed.has(id_auteur)) continue
     known.auteurs.delete(id_auteur)
-    batch.put({ type: 'auteur', id_auteur, supprime: true }, '--authors')
+    batch.put([{ type: 'auteur', id_auteur, supprime: true }], '--authors')
     batch.gone(`/auteurs/${id_auteur}`)
   }
 }

@@ -1,37 +1,37 @@
 import { isUtf8 } from 'node:buffer'
 import type { Static, TSchema } from 'typebox'
 import { Check, Errors } from 'typebox/value'
-import { MirrorError } from './errors.js'
+import { BadAnswer, MirrorError } from './errors.js'
 import type { Noun, Place } from './source.js'
 import type { Answer } from './transport.js'
 
-/** A body of a shape, whatever other fields it has. Throws `MirrorError` that names the address and the field. */
+/** A body of a shape, whatever other fields it has. Throws `BadAnswer` that names the address and the field. */
 export function shaped<S extends TSchema>(schema: S, { path }: Place, body: unknown): Static<S> {
   if (Check(schema, body)) return body
   // The forms of dates and addresses are read by whoever keeps them; here they are texts.
   const error = Errors(schema, body).find(({ keyword }) => keyword !== 'format')
   if (!error) return body as Static<S>
   const field = error.instancePath.slice(1).replaceAll('/', '.') || 'the body'
-  throw new MirrorError(`${path}: ${field} ${error.message}`)
+  throw new BadAnswer(`${path}: ${field} ${error.message}`)
 }
 
 /** An id that comes as digits. */
 export function idOf(text: string | number, field: string, { path }: Place): number {
   const id = Number(text)
-  if (!/^[1-9]\d*$/.test(String(text)) || !Number.isSafeInteger(id)) throw new MirrorError(`${path}: ${field} is no id`)
+  if (!/^[1-9]\d*$/.test(String(text)) || !Number.isSafeInteger(id)) throw new BadAnswer(`${path}: ${field} is no id`)
   return id
 }
 
 /** A detail tells of the record that was asked for. */
 export function throwIfAnother(asked: number, told: number, { path }: Place): void {
-  if (asked !== told) throw new MirrorError(`${path}: it tells of ${told}`)
+  if (asked !== told) throw new BadAnswer(`${path}: it tells of ${told}`)
 }
 
-/** The body of a success as JSON. Throws `MirrorError` for anything else, and tells nothing of it. */
+/** The body of a success as JSON. Throws `BadAnswer` for anything else, `MirrorError` for a refused key, and tells nothing of it. */
 export function bodyOf(answer: Answer): unknown {
   const body = jsonIn(answer)
   if (answer.status !== 200) throw refusal(answer, body)
-  if (body === undefined) throw new MirrorError(`${answered(answer)}, which is not JSON`)
+  if (body === undefined) throw new BadAnswer(`${answered(answer)}, which is not JSON`)
   return body
 }
 
@@ -61,7 +61,8 @@ function answered({ path, status, headers }: Answer): string {
 export function refusal(answer: Answer, body: unknown): MirrorError {
   const code = codeOf(body)
   const told = `${answered(answer)}${code === undefined ? '' : ` (${code})`}`
-  return new MirrorError([401, 403].includes(answer.status) ? `${told}: the portal refuses the key` : told)
+  if ([401, 403].includes(answer.status)) return new MirrorError(`${told}: the portal refuses the key`)
+  return new BadAnswer(told)
 }
 
 function codeOf(body: unknown): string | undefined {
@@ -76,23 +77,21 @@ function codeOf(body: unknown): string | undefined {
 export function rowOfLink(href: string, noun: Noun, debut: number, { base, path }: Place): number {
   const at = `${base}${path}`
   const url = URL.canParse(href, at) ? new URL(href, at) : undefined
-  if (!url) throw new MirrorError(`${path}: the link to the next page is no address`)
+  if (!url) throw new BadAnswer(`${path}: the link to the next page is no address`)
   const { origin } = new URL(base)
   if (url.origin !== origin) {
-    throw new MirrorError(
+    throw new BadAnswer(
       `${path}: the next page is at ${url.origin}, and the key is for ${origin} alone; a portal behind a proxy may need its public address set`,
     )
   }
   const plain = (pathname: string) => pathname.replace(/\/{2,}/g, '/').replace(/\/$/, '')
   if (plain(url.pathname) !== plain(`${new URL(base).pathname}/${noun}`)) {
-    throw new MirrorError(`${path}: the link to the next page is of another list`)
+    throw new BadAnswer(`${path}: the link to the next page is of another list`)
   }
   const text = url.searchParams.get(`debut_${noun}`) ?? ''
   const next = Number(text)
   if (!/^\d{1,15}$/.test(text) || next <= debut) {
-    throw new MirrorError(
-      `${path}: the link to the next page leads in a circle, to row ${/^\d{1,15}$/.exec(text) ?? 0}`,
-    )
+    throw new BadAnswer(`${path}: the link to the next page leads in a circle, to row ${/^\d{1,15}$/.exec(text) ?? 0}`)
   }
   return next
 }

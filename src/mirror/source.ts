@@ -39,7 +39,7 @@ export interface AuteurRead {
   validations: { id_challenge: number; date: string | null }[]
 }
 
-/** How one convention asks and answers. What is read is checked first: throws `MirrorError` that names address and field. */
+/** How one convention asks and answers. What is read is checked first: throws `BadAnswer` that names address and field. */
 export interface Source {
   dialect: Dialect
   /** The address of one page of a list. */

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import type { Db, Store } from '../store/store.js'
 import { MirrorError } from './errors.js'
 import type { Dialect } from './source.js'
@@ -13,6 +14,7 @@ export interface MirrorState {
   dialecte: Dialect | null
   reglage: string
   passe: number
+  /** 0 once the pass has come to its end; before, a number of whoever makes it. */
   en_cours: number
   activite: number
 }
@@ -31,24 +33,24 @@ export interface Resource {
  * or the copy of another.
  */
 export async function claim(store: Store, adresse: string): Promise<void> {
-  const known = await store.read(async (db) => ({ state: await findState(db), isEmpty: await isEmpty(db) }))
-  if (known.state?.adresse === adresse) return
-  if (known.state) {
-    throw new MirrorError(
-      `this store is the copy of ${known.state.adresse}; give another with --database for ${adresse}`,
-    )
-  }
-  if (!known.isEmpty) {
-    throw new MirrorError(
-      'this store holds a portal of its own, which a copy would overwrite; give another with --database',
-    )
-  }
-  await store.write({}, (db) =>
-    db.exec(
+  // In one transaction, so that neither another mirror nor an import comes between the look and the claim.
+  const claimed = async (db: Db) => {
+    const state = await findState(db)
+    if (state?.adresse === adresse) return
+    if (state) {
+      throw new MirrorError(`this store is the copy of ${state.adresse}; give another with --database for ${adresse}`)
+    }
+    if (!(await isEmpty(db))) {
+      throw new MirrorError(
+        'this store holds a portal of its own, which a copy would overwrite; give another with --database',
+      )
+    }
+    await db.exec(
       `insert into miroir (id, adresse, dialecte, reglage, passe, en_cours, activite) values (1, ?, null, '', 0, 0, 0)`,
       adresse,
-    ),
-  )
+    )
+  }
+  await store.write({}, claimed, 'donnees')
 }
 
 async function findState(db: Db): Promise<MirrorState | undefined> {
@@ -62,20 +64,35 @@ async function isEmpty(db: Db): Promise<boolean> {
   return true
 }
 
-/** Begins a pass, or goes on with one that was interrupted and is of the same settings. */
+/**
+ * Begins a pass, or goes on with one that was interrupted and is of the same settings. Whoever made it before and still does
+ * finds out with their next batch, as nothing tells a mirror that was killed from one that runs elsewhere.
+ */
 export async function beginPass(
   store: Store,
   reglage: string,
   now: number,
-): Promise<{ passe: number; dialecte: Dialect | null; isResumed: boolean }> {
+): Promise<{ passe: number; dialecte: Dialect | null; isResumed: boolean; maker: number }> {
+  const maker = randomInt(1, MAX_MAKER)
   return store.write({}, async (db) => {
     const { passe, dialecte, ...state } = (await findState(db)) as MirrorState
     const rest = now - state.activite
-    const isResumed = state.en_cours === 1 && state.reglage === reglage && rest >= 0 && rest <= MAX_REST_SECONDS
-    if (isResumed) return { passe, dialecte, isResumed }
-    await db.exec('update miroir set passe = passe + 1, en_cours = 1, reglage = ?, activite = ?', reglage, now)
-    return { passe: passe + 1, dialecte, isResumed }
+    const isResumed = state.en_cours !== 0 && state.reglage === reglage && rest >= 0 && rest <= MAX_REST_SECONDS
+    if (isResumed) {
+      await db.exec('update miroir set en_cours = ?', maker)
+      return { passe, dialecte, isResumed, maker }
+    }
+    await db.exec('update miroir set passe = passe + 1, en_cours = ?, reglage = ?, activite = ?', maker, reglage, now)
+    return { passe: passe + 1, dialecte, isResumed, maker }
   })
+}
+
+const MAX_MAKER = 2 ** 47
+
+/** Throws `MirrorError` where another mirror has begun to make the pass. */
+export async function throwIfTaken(db: Db, maker: number): Promise<void> {
+  if ((await findState(db))?.en_cours === maker) return
+  throw new MirrorError('another mirror runs on this store, and goes on in the place of this one')
 }
 
 export async function rememberDialect(store: Store, dialecte: Dialect): Promise<void> {
@@ -83,8 +100,9 @@ export async function rememberDialect(store: Store, dialecte: Dialect): Promise<
 }
 
 /** What was not asked for in a whole pass is not there any more. */
-export async function endPass(store: Store, passe: number): Promise<void> {
+export async function endPass(store: Store, { passe, maker }: { passe: number; maker: number }): Promise<void> {
   await store.write({}, async (db) => {
+    await throwIfTaken(db, maker)
     await db.exec('delete from miroir_ressources where passe < ?', passe)
     await db.exec('update miroir set en_cours = 0')
   })
@@ -106,9 +124,10 @@ export async function lookUp(store: Store, chemins: readonly string[]): Promise<
 /** Remembers answers, after what they told is in the store: a kill between the two costs asking again. */
 export async function remember(
   store: Store,
-  { answers, gone, now }: { answers: readonly Resource[]; gone: readonly string[]; now: number },
+  { answers, gone, now, maker }: { answers: readonly Resource[]; gone: readonly string[]; now: number; maker: number },
 ): Promise<void> {
   await store.write({}, async (db) => {
+    await throwIfTaken(db, maker)
     for (let from = 0; from < answers.length; from += CHUNK) await upsert(db, answers.slice(from, from + CHUNK))
     for (const chemin of gone) await db.exec('delete from miroir_ressources where chemin = ?', chemin)
     await db.exec('update miroir set activite = ?', now)

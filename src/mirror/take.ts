@@ -1,39 +1,52 @@
+import type { Line } from './batch.js'
 import type { Pass } from './context.js'
-import { findAuteur } from './copy.js'
+import { findAuteur, type Known } from './copy.js'
 import type { AuteurRead, ChallengeRead, Fields, Noun, Rubrique } from './source.js'
 
 /*
  * Each turns one answer into lines of the dump, and says what the copy will hold that the answer alone does not tell:
- * `readingsOf` finds the same in the copy. Undefined where not all of the answer could be taken.
+ * `readingsOf` finds the same in the copy. Undefined where not all of the answer could be taken. Lines are put all at once,
+ * and only then known, so that an answer with a fault leaves nothing behind.
  */
 
 /** A challenge brings its category and its authors, as far as the copy lacks them. */
 export function takeChallenge(pass: Pass, id: number, read: ChallengeRead, path: string): string {
   const { batch, known, followed, source, touched } = pass
-  // Where categories are listed, the list says how they are called.
-  if (!source.rubriques || !known.rubriques.has(read.rubrique.id_rubrique)) putRubrique(pass, read.rubrique, path)
   const auteurs = [...new Map(read.auteurs.map((each) => [each.id_auteur, each])).values()].filter(
     ({ id_auteur }) => !followed || followed.has(id_auteur),
   )
-  for (const { id_auteur, nom } of auteurs) {
-    if (known.auteurs.has(id_auteur)) continue
-    batch.put({ type: 'auteur', id_auteur, nom }, path)
+  const added = auteurs.filter(({ id_auteur }) => !known.auteurs.has(id_auteur))
+  // Where categories are listed, the list says how they are called.
+  const isListed = source.rubriques && known.rubriques.has(read.rubrique.id_rubrique)
+  const rubriques = isListed ? [] : newNames(known, [read.rubrique])
+  const ids = auteurs.map(({ id_auteur }) => id_auteur)
+  const lines: Line[] = [
+    ...rubriques.map((each) => ({ type: 'rubrique', ...each })),
+    ...added.map(({ id_auteur, nom }) => ({ type: 'auteur', id_auteur, nom })),
+    { type: 'challenge', id_challenge: id, ...read.fields, auteurs: ids },
+  ]
+  batch.put(lines, path)
+  for (const { id_rubrique, nom } of rubriques) known.rubriques.set(id_rubrique, nom)
+  for (const { id_auteur } of added) {
     known.auteurs.add(id_auteur)
     touched.added.add(id_auteur)
   }
   const before = known.challenges.get(id)
   if (before !== undefined && before !== read.fields.score) touched.hasNewScore = true
-  const ids = auteurs.map(({ id_auteur }) => id_auteur)
-  batch.put({ type: 'challenge', id_challenge: id, ...read.fields, auteurs: ids }, path)
   known.challenges.set(id, read.fields.score)
   return String(ids.length)
 }
 
 /** Names of categories change with the list of them, or with what a challenge says of its own. */
-export function putRubrique({ batch, known }: Pass, { id_rubrique, nom }: Rubrique, path: string): void {
-  if (known.rubriques.get(id_rubrique) === nom) return
-  batch.put({ type: 'rubrique', id_rubrique, nom }, path)
-  known.rubriques.set(id_rubrique, nom)
+export function takeRubriques({ batch, known }: Pass, rubriques: readonly Rubrique[], path: string): void {
+  const renamed = newNames(known, rubriques)
+  const lines = renamed.map((each) => ({ type: 'rubrique', ...each }))
+  batch.put(lines, path)
+  for (const { id_rubrique, nom } of renamed) known.rubriques.set(id_rubrique, nom)
+}
+
+function newNames(known: Known, rubriques: readonly Rubrique[]): Rubrique[] {
+  return rubriques.filter(({ id_rubrique, nom }) => known.rubriques.get(id_rubrique) !== nom)
 }
 
 /** An author's total holds; solves that are told no more are removed. */
@@ -42,19 +55,20 @@ export async function takeAuteur(pass: Pass, id: number, read: AuteurRead, path:
   const before = await store.read((db) => findAuteur(db, id))
   const told = new Map(read.validations.map(({ id_challenge, date }) => [id_challenge, date]))
   const isWhole = [...told.keys()].every((id_challenge) => known.challenges.has(id_challenge))
-  batch.put({ type: 'auteur', id_auteur: id, ...read.fields }, path)
+  const lines: Line[] = [{ type: 'auteur', id_auteur: id, ...read.fields }]
   let points = 0
   for (const [id_challenge, date] of told) {
     const score = known.challenges.get(id_challenge)
     if (score === undefined) continue
     points += score
     if (before?.validations.get(id_challenge) !== date) {
-      batch.put({ type: 'validation', id_auteur: id, id_challenge, date }, path)
+      lines.push({ type: 'validation', id_auteur: id, id_challenge, date })
     }
   }
   for (const id_challenge of before?.validations.keys() ?? []) {
-    if (!told.has(id_challenge)) batch.put({ type: 'validation', id_auteur: id, id_challenge, supprime: true }, path)
+    if (!told.has(id_challenge)) lines.push({ type: 'validation', id_auteur: id, id_challenge, supprime: true })
   }
+  batch.put(lines, path)
   if (!known.auteurs.has(id)) touched.added.add(id)
   known.auteurs.add(id)
   const { nom, statut, lang, score } = read.fields
@@ -65,7 +79,7 @@ export async function takeAuteur(pass: Pass, id: number, read: AuteurRead, path:
 }
 
 export function takeEnvironnement({ batch, known }: Pass, id: number, fields: Fields, path: string): string {
-  batch.put({ type: 'environnement_virtuel', id_environnement_virtuel: id, ...fields }, path)
+  batch.put([{ type: 'environnement_virtuel', id_environnement_virtuel: id, ...fields }], path)
   known.environnements_virtuels.add(id)
   return '0'
 }
@@ -74,11 +88,12 @@ export function takeEnvironnement({ batch, known }: Pass, id: number, fields: Fi
 export async function removeRecord(pass: Pass, noun: Noun, id: number, path: string): Promise<void> {
   const { batch, known, followed, onWarning } = pass
   // A challenge that was read before its author went may wait to go in, and names somebody who must be there for it.
-  if (noun === 'auteurs' && batch.holds('challenge')) await batch.flush()
+  // While that is written, another connection may bring one more.
+  while (noun === 'auteurs' && batch.holds('challenge')) await batch.flush()
   if (known[noun].delete(id)) {
-    if (noun === 'challenges') batch.put({ type: 'challenge', id_challenge: id, supprime: true }, path)
-    else if (noun === 'auteurs') batch.put({ type: 'auteur', id_auteur: id, supprime: true }, path)
-    else batch.put({ type: 'environnement_virtuel', id_environnement_virtuel: id, supprime: true }, path)
+    if (noun === 'challenges') batch.put([{ type: 'challenge', id_challenge: id, supprime: true }], path)
+    else if (noun === 'auteurs') batch.put([{ type: 'auteur', id_auteur: id, supprime: true }], path)
+    else batch.put([{ type: 'environnement_virtuel', id_environnement_virtuel: id, supprime: true }], path)
   }
   if (noun === 'auteurs' && followed) onWarning(`the portal has no author ${id}, whom --authors names`)
   batch.gone(path)

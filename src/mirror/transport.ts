@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from './clock.js'
-import { MirrorError, NoAnswer } from './errors.js'
+import { BadAnswer, MirrorError, NoAnswer } from './errors.js'
 import { type ExchangeLimits, exchange, makeAgent, type Raw } from './exchange.js'
-import { MAX_WAIT_SECONDS, makePace, retryAfterMilliseconds } from './pace.js'
+import { makePace, retryAfterMilliseconds } from './pace.js'
 
 /** An answer of the other side. */
 export interface Answer extends Raw {
@@ -68,7 +68,7 @@ export function makeTransport(options: TransportOptions): Transport {
     for (let redirects = 0; ; redirects++) {
       const raw = await ask(url, etag)
       if (!REDIRECTS.includes(raw.status)) return throwIfLater(raw, clock.now())
-      if (redirects === MAX_REDIRECTS) throw new MirrorError(`more than ${MAX_REDIRECTS} redirects`)
+      if (redirects === MAX_REDIRECTS) throw new BadAnswer(`more than ${MAX_REDIRECTS} redirects`)
       url = redirectOf(raw.headers, url)
     }
   }
@@ -80,12 +80,13 @@ export function makeTransport(options: TransportOptions): Transport {
       } catch (error) {
         if (error instanceof MirrorError) throw at(path, error)
         if (!(error instanceof NoAnswer)) throw error
-        if (tries === MAX_TRIES) throw new MirrorError(`${path}: ${error.message}; tried ${tries} times`)
-        const wait = error.retryAfterMilliseconds ?? FIRST_RETRY_MILLISECONDS * 2 ** (tries - 1)
-        throwIfTooLong(path, error, wait, clock.now())
-        // What the other side asked for is a wait for its limits; what we thought of is none.
-        if (error.retryAfterMilliseconds === undefined) await clock.sleep(wait, signal)
-        else pace.rest(wait)
+        // What the other side asks for holds for every request, those of a later pass among them.
+        if (error.retryAfterMilliseconds !== undefined) pace.rest(error.retryAfterMilliseconds)
+        if (tries === MAX_TRIES)
+          throw new (isOfOne(error) ? BadAnswer : MirrorError)(`${path}: ${error.message}; tried ${tries} times`)
+        if (error.retryAfterMilliseconds === undefined) {
+          await clock.sleep(FIRST_RETRY_MILLISECONDS * 2 ** (tries - 1), signal)
+        }
       }
     }
   }
@@ -105,27 +106,26 @@ const REDIRECTS = [301, 302, 303, 307, 308]
 /** Limits and faults of the server may be better a moment later. */
 function throwIfLater(raw: Raw, now: number): Raw {
   if (raw.status !== 429 && raw.status < 500) return raw
-  throw new NoAnswer(`it answered ${raw.status}`, retryAfterMilliseconds(raw.headers, now))
+  throw new NoAnswer(`it answered ${raw.status}`, retryAfterMilliseconds(raw.headers, now), raw.status)
 }
 
-function throwIfTooLong(path: string, { message }: NoAnswer, wait: number, now: number): void {
-  if (wait <= MAX_WAIT_SECONDS * 1_000) return
-  const until = new Date(now + wait)
-  const when = Number.isNaN(until.getTime()) ? 'for longer than dates go' : `until ${until.toISOString()}`
-  throw new MirrorError(`${path}: ${message} and asks to be left alone ${when}`, now + wait)
+/** Whoever answers at all may answer better for another path, unless it is for its limits. */
+function isOfOne({ status }: NoAnswer): boolean {
+  return status !== undefined && status >= 500
 }
 
 /** The key is for one server: a redirect that leaves it is an error. */
 function redirectOf({ location }: IncomingHttpHeaders, from: URL): URL {
   const to = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined
-  if (!to) throw new MirrorError('a redirect to nowhere')
+  if (!to) throw new BadAnswer('a redirect to nowhere')
   if (to.origin !== from.origin) {
-    throw new MirrorError(`a redirect to ${to.origin}; the key is for ${from.origin} alone`)
+    throw new BadAnswer(`a redirect to ${to.origin}; the key is for ${from.origin} alone`)
   }
-  if (to.username !== '' || to.password !== '') throw new MirrorError('a redirect with a user in its address')
+  if (to.username !== '' || to.password !== '') throw new BadAnswer('a redirect with a user in its address')
   return to
 }
 
 function at(path: string, error: MirrorError): MirrorError {
+  if (error instanceof BadAnswer) return new BadAnswer(`${path}: ${error.message}`)
   return new MirrorError(`${path}: ${error.message}`, error.retryAt)
 }

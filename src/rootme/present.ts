@@ -3,8 +3,8 @@ import type { ChallengeItemRow, ChallengeRow, ValidationRow } from '../challenge
 import type { RankedRow } from '../classement/contract.js'
 import type { ReadContext } from '../contract.js'
 import type { EnvironnementItemRow, EnvironnementRow } from '../environnements_virtuels/contract.js'
+import { formatParis } from '../paris.js'
 import { keyed } from './envelope.js'
-import { formatParis } from './paris.js'
 import { rangOf } from './rang.js'
 
 /** The bodies of the dialect, from the rows that the contract's bodies are made from. Scalars are strings. */

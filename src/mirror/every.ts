@@ -1,0 +1,42 @@
+import { StoreError } from '../store/store.js'
+import type { Clock } from './clock.js'
+import { MirrorError } from './errors.js'
+
+/** Timers hold no more than some weeks. */
+const MAX_SLEEP_MILLISECONDS = 86_400_000
+
+export interface EveryOptions {
+  /** Seconds from the beginning of one pass to that of the next; a longer pass is followed at once. */
+  every: number
+  clock: Clock
+  signal: AbortSignal
+  tell(message: string): void
+}
+
+/**
+ * Pass after pass, until the signal. One that fails is told, and the next one is tried: when the portal may be asked again,
+ * where it said that.
+ */
+export async function passAfterPass(options: EveryOptions, pass: () => Promise<void>): Promise<void> {
+  const { every, clock, signal, tell } = options
+  while (!signal.aborted) {
+    const begun = clock.now()
+    let retryAt = 0
+    try {
+      await pass()
+    } catch (error) {
+      if (!(error instanceof MirrorError || error instanceof StoreError)) throw error
+      tell(`error: ${error.message}; the copy has what came whole, and the next pass goes on`)
+      if (error instanceof MirrorError) retryAt = error.retryAt ?? 0
+    }
+    await waitUntil(Math.max(begun + every * 1_000, retryAt), clock, signal)
+  }
+}
+
+async function waitUntil(at: number, { now, sleep }: Clock, signal: AbortSignal): Promise<void> {
+  while (now() < at && !signal.aborted) {
+    await sleep(Math.min(at - now(), MAX_SLEEP_MILLISECONDS), signal).catch((error) => {
+      if (error !== signal.reason) throw error
+    })
+  }
+}
