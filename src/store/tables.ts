@@ -122,7 +122,7 @@ export interface MiroirTable {
   reglage: string
   /** The number of the pass under way, or of the last one. */
   passe: number
-  /** 1 while the pass has not come to its end. */
+  /** 0, or the number of whoever makes the pass that has not come to its end. */
   en_cours: number
   /** When the pass last got something into the store. */
   activite: number
