@@ -103,7 +103,7 @@ const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = 
         ...body,
         validations: body.validations.map((each) => ({ ...each, date: '2026-02-31T00:00:00Z' })),
       })),
-    /^\/auteurs\/9: validations\.0\.date must be /,
+    /^\/auteurs\/9: date must be a date and time such as /,
   ],
   [
     'an address that nobody may follow',

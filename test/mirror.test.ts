@@ -211,6 +211,13 @@ describe('a store', () => {
     expect(await exportFrom(copy.store)).toEqual([{ type: 'rubrique', id_rubrique: 1, nom: 'mine' }])
   })
 
+  test('that was given an address where no portal answers is free for the right one', async () => {
+    await begin(portail)
+    await expect(mirrorInto(copy.store, `${origin.url}/api`, { key: origin.key })).rejects.toThrow('404')
+    await pass()
+    expect((await exportFrom(copy.store)).length).toBeGreaterThan(10)
+  })
+
   test('that is the copy of another address is refused and kept', async () => {
     await begin(portail)
     await pass()

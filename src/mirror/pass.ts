@@ -12,7 +12,7 @@ import { makeFaults } from './faults.js'
 import { readRubriques, walkList } from './lists.js'
 import { tagOf } from './shape.js'
 import { type Dialect, type Listed, NOUNS, type Noun, type Source } from './source.js'
-import { beginPass, endPass, lookUp, rememberDialect } from './state.js'
+import { beginPass, endPass, lookUp, release, rememberDialect } from './state.js'
 import type { Tally as Requests } from './transport.js'
 
 export interface PassReport {
@@ -45,12 +45,15 @@ export async function mirrorPass(options: MirrorOptions): Promise<PassReport> {
   const touched = { added: new Set<number>(), changed: new Set<number>(), hasNewScore: false }
   const faults = makeFaults(options.onWarning)
   let isStopped = false
+  let isKnown = dialecte !== null
   try {
     const source = await openSource(options, batch, passe, dialecte)
+    isKnown = true
     const known = await store.read(findKnown)
     await run({ ...options, source, passe, batch, known, reglage, followed, touched, faults, unlisted: new Map() })
     await endPass(store, { passe, maker })
   } catch (error) {
+    if (!isKnown) await release(store, maker)
     isStopped = signal.aborted && error === signal.reason
     if (!isStopped && !(error instanceof MirrorError)) throw error
     // What came whole goes in, whatever became of the rest; where that is what failed, this fails in the same way.

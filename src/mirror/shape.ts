@@ -8,8 +8,10 @@ import type { Answer } from './transport.js'
 /** A body of a shape, whatever other fields it has. Throws `BadAnswer` that names the address and the field. */
 export function shaped<S extends TSchema>(schema: S, { path }: Place, body: unknown): Static<S> {
   if (Check(schema, body)) return body
-  // The forms of dates and addresses are read by whoever keeps them; here they are texts.
-  const error = Errors(schema, body).find(({ keyword }) => keyword !== 'format')
+  // The forms of dates and addresses are read by whoever keeps them; here they are texts, whatever else they could be instead.
+  const errors = Errors(schema, body)
+  const texts = new Set(errors.filter(({ keyword }) => keyword === 'format').map(({ instancePath }) => instancePath))
+  const error = errors.find(({ instancePath }) => !texts.has(instancePath))
   if (!error) return body as Static<S>
   const field = error.instancePath.slice(1).replaceAll('/', '.') || 'the body'
   throw new BadAnswer(`${path}: ${field} ${error.message}`)

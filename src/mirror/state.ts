@@ -95,6 +95,12 @@ export async function throwIfTaken(db: Db, maker: number): Promise<void> {
   throw new MirrorError('another mirror runs on this store, and goes on in the place of this one')
 }
 
+/** Takes a claim back whose address did not answer as a portal: nothing came from there. */
+export async function release(store: Store, maker: number): Promise<void> {
+  await store.write({}, (db) => db.exec('delete from miroir where dialecte is null and en_cours = ?', maker), 'donnees')
+}
+
+/** How the other side speaks, once it has answered. */
 export async function rememberDialect(store: Store, dialecte: Dialect): Promise<void> {
   await store.write({}, (db) => db.exec('update miroir set dialecte = ?', dialecte))
 }
