@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { Tokenizer, TokenParser, TokenType } from '@streamparser/json'
+import { Tokenizer, TokenParser } from '@streamparser/json'
 import { ImportError } from '../portal/import.js'
 import { isRow, type Row, refuse } from './faults.js'
 import { type FormatName, isUtf16, refuseOther } from './sniff.js'
@@ -25,32 +25,34 @@ export async function readJsonFile(chunks: AsyncIterable<Uint8Array>, format: Fo
   const whole = Buffer.concat(parts)
   refuseOther(whole, format)
   if (!isUtf8(whole)) throw refuse('the file is not UTF-8')
-  refuseDeep(whole)
+  nestingGuard('the file')(whole)
   const value = parse(whole)
   if (!isRow(value))
     throw refuse(`the file must be an object, not ${Array.isArray(value) ? 'a list' : 'a single value'}`)
   return value
 }
 
-/** Before the parser, which takes hundreds of bytes for each level. */
-function refuseDeep(whole: Buffer): void {
-  let depth = 0
-  let isText = false
-  for (let offset = 0; offset < whole.length; offset++) {
-    const byte = whole[offset]
-    if (byte === QUOTE) isText = !isText
-    else if (isText) offset += byte === BACKSLASH ? 1 : 0
-    else if (byte === LEFT_BRACKET || byte === LEFT_BRACE) depth++
-    else if (byte === RIGHT_BRACKET || byte === RIGHT_BRACE) depth--
-    if (depth > MAX_DEPTH) throw tooDeep('the file', offset)
+/**
+ * Looks through the bytes of a JSON text before a parser does, which takes hundreds of bytes for each level. Gives what is
+ * called with each chunk of them in turn, and throws `ImportError` where they are nested too deeply.
+ */
+function nestingGuard(file: string): (chunk: Uint8Array) => void {
+  let [offset, depth] = [0, 0]
+  let [isText, isEscaped] = [false, false]
+  return (chunk) => {
+    for (const byte of chunk) {
+      if (isEscaped) isEscaped = false
+      else if (byte === QUOTE) isText = !isText
+      else if (isText) isEscaped = byte === BACKSLASH
+      else if (byte === LEFT_BRACKET || byte === LEFT_BRACE) depth++
+      else if (byte === RIGHT_BRACKET || byte === RIGHT_BRACE) depth--
+      if (depth > MAX_DEPTH) throw refuse(`${file} is nested deeper than ${MAX_DEPTH} levels, after byte ${offset}`)
+      offset++
+    }
   }
 }
 
 const [QUOTE, BACKSLASH, LEFT_BRACKET, RIGHT_BRACKET, LEFT_BRACE, RIGHT_BRACE] = Buffer.from('"\\[]{}')
-
-function tooDeep(file: string, offset: number): ImportError {
-  return refuse(`${file} is nested deeper than ${MAX_DEPTH} levels, after byte ${offset}`)
-}
 
 /** The words of the JSON parser repeat what they met, and it may be anything: the place is told by another one. */
 function parse(whole: Buffer): unknown {
@@ -73,11 +75,13 @@ export async function* readResults(chunks: AsyncIterable<Uint8Array>, file: stri
     if (path === 'count') count = value
     else found.push(value)
   })
+  const refuseDeep = nestingGuard(file)
   let bytesSince = 0
   let isFirst = true
   for await (const chunk of chunks) {
     if (isFirst && isUtf16(chunk)) throw refuse(`${file} is in UTF-16, not in UTF-8`)
     isFirst = false
+    refuseDeep(chunk)
     parser.write(chunk)
     bytesSince = found.length > 0 ? 0 : bytesSince + chunk.length
     if (bytesSince > MAX_RECORD_BYTES) {
@@ -105,11 +109,7 @@ function openParser(file: string, take: (path: 'count' | 'results', value: unkno
   const tokenizer = new Tokenizer()
   const tokens = new TokenParser({ paths: ['$.count', '$.results.*'], keepStack: false })
   let offset = 0
-  let depth = 0
   tokenizer.onToken = (token) => {
-    if (token.token === TokenType.LEFT_BRACE || token.token === TokenType.LEFT_BRACKET) depth++
-    if (token.token === TokenType.RIGHT_BRACE || token.token === TokenType.RIGHT_BRACKET) depth--
-    if (depth > MAX_DEPTH) throw tooDeep(file, token.offset)
     tokens.write(token)
     offset = token.offset
   }
