@@ -59,7 +59,10 @@ export interface Endpoint<
   head: boolean
   /** What the credential must be allowed. */
   scope?: Scope
-  /** Whether a page of another origin is refused: by whatever changes something, and by every login. */
+  /**
+   * Whether a page of another origin is refused: by all that changes something, and by every login. A GET then refuses a
+   * browser that navigates as well.
+   */
   refusesForeign: boolean
   /** What it can answer besides what every operation can. */
   errors: ErrorCode[]

@@ -87,7 +87,10 @@ export const serveSettings = {
     flags: '--open-ctftime',
     description: 'answer /ctftime without a credential, so that CTFtime can poll it',
   },
-  refuseGetLogin: { flags: '--refuse-get-login', description: 'refuse logins whose password is in a query' },
+  refuseGetLogin: {
+    flags: '--refuse-get-login',
+    description: 'refuse logins whose password is in a query; without it they are refused to browsers that navigate',
+  },
   maxHeadBytes: {
     flags: '--max-head-bytes <bytes>',
     description: 'the address and the headers of a request together',

@@ -10,7 +10,7 @@ export interface paths {
         };
         /**
          * Sign in, with the login and the password in the query
-         * @description The query never reaches a log of ours, but it may reach others: prefer POST. An operator can turn this form off.
+         * @description For programs: a browser that navigates here is refused. The query never reaches a log of ours, but it may reach others: prefer POST. An operator can turn this form off.
          */
         get: operations["get_login"];
         put?: never;

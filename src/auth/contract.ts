@@ -53,7 +53,7 @@ export const getLogin = endpoint({
   tag: 'login',
   summary: 'Sign in, with the login and the password in the query',
   description:
-    'The query never reaches a log of ours, but it may reach others: prefer POST. An operator can turn this form off.',
+    'For programs: a browser that navigates here is refused. The query never reaches a log of ours, but it may reach others: prefer POST. An operator can turn this form off.',
   query: loginParameters,
   head: false,
   refusesForeign: true,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ACCOUNT, addAccount, engines, startServer, type TestServer } from '../../test/harness.js'
-import { BOB, petitPortail, postLogin, problemOf, sessionOf } from '../../test/wire.js'
+import { BOB, exchange, parseAnswer, petitPortail, postLogin, problemOf, sessionOf } from '../../test/wire.js'
 import { nowSeconds } from '../instant.js'
 import { findCompte, insertSession, setDisabled } from './queries.js'
 import { digest, makeSessionToken } from './tokens.js'
@@ -9,6 +9,16 @@ const { login, password } = ACCOUNT
 const RIGHT = { login, password }
 const WRONG = { login, password: 'not the password' }
 const DAY_SECONDS = 24 * 3600
+
+/** What browsers say of an address that was typed, a link, a redirect, and a neighbour under the same domain. */
+const BROWSERS = [
+  ['Sec-Fetch-Mode: navigate', 'Sec-Fetch-Site: none', 'Sec-Fetch-User: ?1'],
+  ['Sec-Fetch-Mode: navigate', 'Sec-Fetch-Site: same-origin'],
+  ['Sec-Fetch-Mode: navigate', 'Sec-Fetch-Site: same-site'],
+  ['Sec-Fetch-Mode: navigate'],
+  ['Sec-Fetch-Mode: no-cors', 'Sec-Fetch-Site: same-site'],
+  ['Sec-Fetch-Mode: cors', 'Sec-Fetch-Site: same-site'],
+]
 
 for (const engine of engines) {
   describe(engine, () => {
@@ -22,6 +32,11 @@ for (const engine of engines) {
 
     const postForm = (fields: Record<string, string> | string) =>
       server.anonymous('/login', { method: 'POST', body: new URLSearchParams(fields) })
+    /** Node's fetch writes Sec-Fetch-Mode itself. */
+    const sendRaw = async (line: string, headers: string[], body = '') => {
+      const head = [`${line} HTTP/1.1`, `Host: ${new URL(server.url).host}`, ...headers, 'Connection: close']
+      return parseAnswer(await exchange(server.url, `${head.join('\r\n')}\r\n\r\n${body}`))
+    }
     const getLogin = (fields: Record<string, string>, headers = {}) =>
       server.anonymous(`/login?${new URLSearchParams(fields)}`, { headers })
 
@@ -272,6 +287,34 @@ for (const engine of engines) {
           expect((await server.anonymous('/challenges', { headers: { cookie } })).status).toBe(200)
         })
       }
+
+      for (const sent of BROWSERS) {
+        test(`or a browser that navigates is refused the password in a query: ${sent.join(', ')}`, async () => {
+          for (const path of ['/login', '/rootme/login']) {
+            const response = await sendRaw(`GET ${path}?${new URLSearchParams(RIGHT)}`, sent)
+            expect([path, response.status, response.headers.getSetCookie()]).toEqual([path, 403, []])
+            expect(await response.text()).toContain('A browser may not sign in by an address')
+          }
+        })
+      }
+
+      test('a page of ours that fetches, and a program, may send the password in a query', async () => {
+        for (const sent of [[], ['Sec-Fetch-Mode: cors', 'Sec-Fetch-Site: same-origin'], ['Sec-Fetch-Mode: no-cors']]) {
+          for (const path of ['/login', '/rootme/login']) {
+            const response = await sendRaw(`GET ${path}?${new URLSearchParams(RIGHT)}`, sent)
+            expect([path, sent, response.status]).toEqual([path, sent, 200])
+          }
+        }
+      })
+
+      test('a form of our own page may navigate by POST', async () => {
+        const body = String(new URLSearchParams(RIGHT))
+        const type = ['Content-Type: application/x-www-form-urlencoded', `Content-Length: ${body.length}`]
+        const sent = ['Sec-Fetch-Mode: navigate', 'Sec-Fetch-Site: same-origin', `Origin: ${server.url}`, ...type]
+        for (const path of ['/login', '/rootme/login']) {
+          expect([path, (await sendRaw(`POST ${path}`, sent, body)).status]).toEqual([path, 200])
+        }
+      })
 
       test('is told so before its body is read', async () => {
         const response = await postLogin(server, '{'.repeat(20_000), { origin: 'https://evil.example' })

@@ -51,9 +51,10 @@ export class Origins {
     return this.corsOrigins.includes(origin)
   }
 
-  /** Refuses a request that a page of another site made. A program sends neither header and passes. */
+  /** Refuses a request that a page of another site made. A program sends none of these headers and passes. */
   refuseForeign(request: FastifyRequest): void {
     const { origin, 'sec-fetch-site': site } = request.headers
+    if (request.method === 'GET') refuseNavigation(request)
     if (origin !== undefined) {
       if (this.isAllowedByCors(origin)) return
       if (!this.isOwn(origin, request)) throw new Problem('foreign_origin')
@@ -65,6 +66,16 @@ export class Origins {
   private isOwn(origin: string, request: FastifyRequest): boolean {
     if (this.publicOrigin !== undefined) return origin === this.publicOrigin
     return /^https?:\/\/[^/@]+$/.test(origin) && URL.canParse(origin) && new URL(origin).host === hostOf(request)
+  }
+}
+
+/**
+ * A GET that acts is for programs. Any page, mail or bookmark can send a browser to an address, without an Origin; a
+ * neighbour under the same registered domain can too.
+ */
+function refuseNavigation({ headers }: FastifyRequest): void {
+  if (headers['sec-fetch-mode'] === 'navigate' || headers['sec-fetch-site'] === 'same-site') {
+    throw new Problem('foreign_origin', { detail: 'A browser may not sign in by an address; send a POST.' })
   }
 }
 
