@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+// @ts-expect-error: its types are a package of their own
 import { subset } from 'semver'
 import { expect, test } from 'vitest'
 
