@@ -279,20 +279,30 @@ describe('serve --workers', () => {
         cwd: folder,
       })
     const free = String(await freePort())
-    const inUse = `error: port ${port} is in use on 127.0.0.1; give another with`
+    const inUse = `error: port ${port} is in use on 127.0.0.1; give another with --port\n`
     const runs = await Promise.all([
       run('--port', String(port), '--metrics-port', '0'),
-      run('--port', '0', '--metrics-port', String(port)),
       run('--port', free, '--metrics-port', '0', '--tls-cert', database, '--tls-key', database),
       run('--port', '0', '--metrics-port', '0', '--host', '192.0.2.1'),
     ])
     expect(runs).toEqual([
-      { status: 1, stdout: '', stderr: `${inUse} --port\n` },
-      { status: 1, stdout: '', stderr: `${inUse} --metrics-port\n` },
+      { status: 1, stdout: '', stderr: inUse },
       { status: 1, stdout: '', stderr: expect.stringMatching(/^error: .*PEM.*\n$/) },
       { status: 1, stdout: '', stderr: 'error: 192.0.2.1 is not an address of this machine\n' },
     ])
     expect(processes()).toEqual([])
+    taken.close()
+  })
+
+  test('a metrics port in use is a warning of the supervisor, and the workers serve', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => taken.once('listening', resolve))
+    const { port } = taken.address() as { port: number }
+    const args = ['serve', '--workers', '2', '--database', `sqlite:${database}`, '--metrics-port', String(port)]
+    const other = await startPalmares(args, { cwd: folder })
+    expect((await ask(`${other.url}/health/live`)).status).toBe(200)
+    expect(other.output()).toContain(`no metrics: port ${port} is in use on 127.0.0.1; give another with`)
+    expect(await other.stop()).toBe(0)
     taken.close()
   })
 })

@@ -7,7 +7,7 @@ import { trafficAlone } from '../http/traffic.js'
 import type { Limits } from '../limits/limits.js'
 import { LocalLimits } from '../limits/local.js'
 import type { Store } from '../store/store.js'
-import { listenError, listenOnMetrics, nextSignal } from './serving.js'
+import { listenError, nextSignal, serveMetrics } from './serving.js'
 
 /** A stop waits so long for running requests, then ends their connections and closes the store. */
 const STOP_PATIENCE_MILLISECONDS = 8_000
@@ -37,17 +37,12 @@ export async function listen(
   const observe = () => trafficAlone(metrics)
   const app = buildApp({ store, settings, metrics, observe, limits, log })
   const address = await listenOn(app, options, 'listening')
-  try {
-    const metricsServer = await listenOnMetrics(metrics.registry, options.metricsPort, log)
-    const stopped = nextSignal().then(async (signal) => {
-      await stopApp(app, store, log, signal)
-      metricsServer?.close().closeAllConnections()
-    })
-    return { address, stopped }
-  } catch (error) {
-    await app.close()
-    throw error
-  }
+  const metricsServer = await serveMetrics(metrics.registry, options.metricsPort, log)
+  const stopped = nextSignal().then(async (signal) => {
+    await stopApp(app, store, log, signal)
+    metricsServer.close()
+  })
+  return { address, stopped }
 }
 
 /** The limits that nodes share, where a server for them is given. */

@@ -1,5 +1,4 @@
 import cluster, { type Worker } from 'node:cluster'
-import { createServer } from 'node:net'
 import type { Logger } from 'pino'
 import type { ServeOptions } from '../config.js'
 import { MetricsSum } from '../http/metrics-sum.js'
@@ -7,7 +6,7 @@ import { trafficOf } from '../http/traffic.js'
 import { LocalLimits } from '../limits/local.js'
 import { answer } from '../limits/workers.js'
 import { CommandError } from './output.js'
-import { listenError, listenOnMetrics, nextSignal } from './serving.js'
+import { claimPort, nextSignal, serveMetrics } from './serving.js'
 import type { FromWorker, ToWorker } from './worker.js'
 import { StartError, Workers } from './workers.js'
 
@@ -29,14 +28,14 @@ export async function supervise(options: ServeOptions, count: number, log: Logge
   }
   const workers = new Workers({ heard, ended: (worker) => sum.ended(worker) }, log)
   await settleOnPort(options)
-  const metricsServer = await listenOnMetrics(sum.source(workers.serving), options.metricsPort, log)
+  const metricsServer = await serveMetrics(sum.source(workers.serving), options.metricsPort, log)
   try {
     await runUntilSignal(workers, count, log)
   } catch (error) {
     await workers.end()
     throw toCommandError(error)
   } finally {
-    metricsServer?.close().closeAllConnections()
+    metricsServer.close()
   }
 }
 
@@ -57,12 +56,7 @@ async function runUntilSignal(workers: Workers, count: number, log: Logger): Pro
 /** Any free port is looked for once, as a worker that follows others must find theirs. */
 async function settleOnPort({ host, port }: ServeOptions): Promise<void> {
   if (port !== 0) return
-  const server = createServer()
-  const free = await new Promise<number>((resolve, reject) => {
-    server.once('error', (error) => reject(listenError(error, host, port, '--port')))
-    server.listen(port, host, () => resolve((server.address() as { port: number }).port))
-  })
-  await new Promise((resolve) => server.close(resolve))
+  const free = await claimPort(host, port)
   cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', String(free)] })
 }
 
