@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../src/store/open.js'
 import { type DumpLine, engines, exportFrom, heard, makeFolder, makePlace } from './harness.js'
 import { hasOpenssl, OPENSSL } from './openssl.js'
+import { blocks } from './pages.js'
 import { migrationsTold, palmares, type Run, type RunOptions, startPalmares } from './palmares.js'
 import { runSql } from './servers/postgres.js'
 
@@ -471,26 +472,88 @@ test('a stop ends with 0 within 10 s, though a client holds a request and anothe
   other.close()
 }, 30_000)
 
-test('demo shows a key and a password at its first start only; the second keeps everything as it was', async () => {
-  const options = { cwd: folder, env: { PALMARES_DATABASE: 'sqlite:demo.db' } }
+test('demo shows an account once, its lines can be pasted, its links lead to itself, and a second start keeps everything', async () => {
+  const options = { cwd: folder, env: { PALMARES_DATABASE: "sqlite:a demo's.db" } }
   const first = await startPalmares(['demo'], options)
-  const key = /palm_[0-9A-Za-z]{56}/.exec(first.stdout())![0]
-  const password = /password +(\S+)/.exec(first.stdout())![1]
+  const login = async (url: string, password: string) => {
+    const body = JSON.stringify({ login: 'demo', password })
+    return (await fetch(`${url}/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body }))
+      .status
+  }
+  const password = /password +(\S+)/.exec(first.stdout())![1] as string
+  expect(await login(first.url, password)).toBe(200)
+  const [ranking, , author, ...others] = pasted(first.stdout())
+  expect(others).toEqual([])
+  const [shown] = blocks('README.md', 'sh').filter((block) => block.includes('palm_')) as [string]
+  const asReadme = first
+    .stdout()
+    .replaceAll(first.url, 'http://127.0.0.1:8080')
+    .replaceAll(/palm_\w+/g, 'palm_…')
+  expect(shown.trim().split('\n')).toEqual(pasted(asReadme))
+  const top = execFileSync('sh', ['-c', ranking as string], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  expect([top]).toEqual(blocks('README.md', 'json').map((block) => block.trim()))
+  const key = /palm_[0-9A-Za-z]{56}/.exec(author as string)![0]
   const headers = { authorization: `Bearer ${key}` }
-  const page = async (url: string) => (await fetch(`${url}/classement?debut_classement=2450`, { headers })).text()
-  const before = await page(first.url)
-  expect(JSON.parse(before)).toHaveLength(100)
-  const body = JSON.stringify({ login: 'demo', password })
-  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
-  expect((await fetch(`${first.url}/login`, init)).status).toBe(200)
-  expect(first.stdout()).toContain(first.url)
+  const { url_challenge } = (await (await fetch(`${first.url}/challenges/1`, { headers })).json()) as Record<
+    string,
+    string
+  >
+  expect(url_challenge).toBe(`${first.url}/p/challenges/1`)
+  expect((await fetch(url_challenge as string)).headers.get('content-type')).toContain('text/html')
   expect(await first.stop()).toBe(0)
 
   const second = await startPalmares(['demo'], options)
-  expect(second.stdout()).not.toMatch(/palm_|password/)
-  expect(await page(second.url)).toBe(before)
+  expect(second.stdout()).not.toContain('palm_')
+  expect(await (await fetch(`${second.url}/classement?limite=3`, { headers })).text()).toBe(top)
+  const [passwd, create, ...none] = pasted(second.stdout())
+  expect(none).toEqual([])
+  const sh = (line?: string) => execFileSync('sh', ['-c', line as string], { cwd: folder, encoding: 'utf8' })
+  const [said, changed] = sh(passwd).trim().split('\n')
+  expect(said).toBe('password of demo changed')
+  expect([await login(second.url, password), await login(second.url, changed as string)]).toEqual([401, 200])
+  const newKey = { authorization: `Bearer ${sh(create).trim()}` }
+  expect((await fetch(`${second.url}/compte`, { headers: newKey })).status).toBe(200)
   expect(await second.stop()).toBe(0)
   expect(existsSync(at('data/demo.db'))).toBe(false)
+}, 60_000)
+
+/** The lines that an output gives to paste. */
+function pasted(output: string): string[] {
+  return [...output.matchAll(/^ {4}(\S.*)$/gm)].map(([, line]) => line as string)
+}
+
+test('demo on a port in use says how to give another, and makes nothing before', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => taken.once('listening', resolve))
+  const { port } = taken.address() as { port: number }
+  expect(await run('demo', '--port', String(port), '--database', 'sqlite:not-made.db')).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: `error: port ${port} is in use on 127.0.0.1; give another with --port (\`npm start -- --port 8081\`)\n`,
+  })
+  expect(existsSync(at('not-made.db'))).toBe(false)
+  taken.close()
+})
+
+test('a metrics port in use is a warning with its reason; the server serves, and its metrics come once it is free', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => taken.once('listening', resolve))
+  const { port } = taken.address() as { port: number }
+  const server = await startPalmares(['serve', '--metrics-port', String(port)], { cwd: folder })
+  expect((await fetch(`${server.url}/health/ready`)).status).toBe(200)
+  await expect.poll(server.output).toContain(`no metrics: port ${port} is in use on 127.0.0.1; give another with`)
+  await new Promise((resolve) => taken.close(resolve))
+  await expect
+    .poll(
+      () =>
+        fetch(`http://127.0.0.1:${port}/metrics`).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      { timeout: 20_000 },
+    )
+    .toBe(200)
+  expect(await server.stop()).toBe(0)
 }, 60_000)
 
 describe.runIf(engines.includes('postgres'))('on PostgreSQL', () => {

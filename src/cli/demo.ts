@@ -1,35 +1,45 @@
 import { hostname } from 'node:os'
+import { relative } from 'node:path'
 import type { Command } from 'commander'
 import { hashPassword } from '../auth/passwords.js'
 import { digest, makeApiKey, makeSessionToken, shownPrefix } from '../auth/tokens.js'
 import { type ServeOptions, toAppSettings, toServing } from '../config.js'
 import { formatInstant, nowSeconds } from '../instant.js'
-import { demoPortal } from '../portal/demo.js'
+import { type DemoLine, demoPortal } from '../portal/demo.js'
 import { importDump } from '../portal/import.js'
 import { database, port, serveSettings } from '../settings.js'
 import { openStore, showDatabaseUrl } from '../store/open.js'
 import type { Store } from '../store/store.js'
 import { command } from './command.js'
-import { print, startProgress } from './output.js'
+import { print, startProgress, tell } from './output.js'
 
 const LOGIN = 'demo'
+const HOST = '127.0.0.1'
+const PORT_ADVICE = '--port (`npm start -- --port 8081`)'
 /** About as many as the demo portal has, for the progress bar alone. */
 const DEMO_LINES = 35_000
 const KEY_SECONDS = 365 * 24 * 3600
 
 export function demoCommand(): Command {
-  const demoDatabase = { ...database, default: 'sqlite:data/demo.db' }
-  const demoLevel = { ...serveSettings.logLevel, default: 'warn' }
-  const settings = [demoDatabase, port, ...Object.values({ ...serveSettings, logLevel: demoLevel })]
+  const demoSettings = {
+    ...serveSettings,
+    portalUrl: {
+      ...serveSettings.portalUrl,
+      description: `${serveSettings.portalUrl.description}; without it, this server's`,
+      default: undefined,
+    },
+    logLevel: { ...serveSettings.logLevel, default: 'warn' },
+  }
+  const settings = [{ ...database, default: 'sqlite:data/demo.db' }, port, ...Object.values(demoSettings)]
   return command('demo', 'Serve a portal of our own making, on this machine alone.', settings).action(
-    async (given: ServeOptions) => {
-      const options = { ...given, host: '127.0.0.1', metricsPort: 0 }
+    async (given: DemoOptions) => {
+      const { claimPort, makeLog } = await import('./serving.js')
+      const options = toServeOptions(given, await claimPort(HOST, given.port, PORT_ADVICE))
       const appSettings = toAppSettings(options)
-      const { makeLog } = await import('./serving.js')
       const log = makeLog(options.logLevel)
       const store = await openStore(options.database, { create: true, serving: toServing(options, log) })
       try {
-        const account = await fillOnce(store)
+        const account = await fillOnce(store, options.database)
         // Shown before anything else can fail: nobody can show it again.
         if (account) print(presentAccount(account))
         const { listen } = await import('./listen.js')
@@ -43,17 +53,26 @@ export function demoCommand(): Command {
   )
 }
 
+/** Its challenges have their pages on the server itself, whose address only the command knows. */
+type DemoOptions = Omit<ServeOptions, 'portalUrl'> & { portalUrl?: string }
+
+function toServeOptions(given: DemoOptions, port: number): ServeOptions {
+  const own = `${given.tlsCert ? 'https' : 'http'}://${HOST}:${port}/`
+  return { ...given, host: HOST, port, metricsPort: 0, portalUrl: given.portalUrl ?? given.publicUrl ?? own }
+}
+
 interface DemoAccount {
   password: string
   key: string
 }
 
 /** Fills an empty store, account and key included, in one import; a store that holds anything is kept as it is. */
-async function fillOnce(store: Store): Promise<DemoAccount | undefined> {
+async function fillOnce(store: Store, url: string): Promise<DemoAccount | undefined> {
   const isEmpty = await store.read(
     async (db) => !(await db.get(db.q.selectFrom('auteurs').select('id_auteur').limit(1))),
   )
   if (!isEmpty) return undefined
+  tell(`Making the demo portal in ${showDatabaseUrl(url)}, once…`)
   const account = { password: makeSessionToken().slice(0, 20), key: makeApiKey() }
   const progress = startProgress('lines')
   try {
@@ -61,8 +80,7 @@ async function fillOnce(store: Store): Promise<DemoAccount | undefined> {
     await importDump(store, bytes, {
       replace: false,
       withAccounts: true,
-      onProgress: (step, lines) =>
-        progress.update('making the demo portal', lines, step === 'read' ? lines / DEMO_LINES : 1),
+      onProgress: (step, lines) => progress.update('demo portal', lines, step === 'read' ? lines / DEMO_LINES : 1),
     })
   } finally {
     progress.stop()
@@ -71,8 +89,13 @@ async function fillOnce(store: Store): Promise<DemoAccount | undefined> {
 }
 
 async function* demoBytes(account: object): AsyncGenerator<Uint8Array> {
-  for (const line of demoPortal()) yield Buffer.from(`${JSON.stringify(line)}\n`)
+  for (const line of demoPortal()) yield Buffer.from(`${JSON.stringify(withOwnPage(line))}\n`)
   yield Buffer.from(`${JSON.stringify(account)}\n`)
+}
+
+/** There is no other portal to show a challenge, so its link leads to its page here. */
+function withOwnPage(line: DemoLine): DemoLine {
+  return line.type === 'challenge' ? { ...line, url_challenge: `p/challenges/${line.id_challenge}` } : line
 }
 
 async function accountLine({ password, key }: DemoAccount): Promise<object> {
@@ -101,7 +124,7 @@ async function accountLine({ password, key }: DemoAccount): Promise<object> {
 
 function presentAccount({ password, key }: DemoAccount): string {
   return `
-The demo portal is made. Its account, shown this once:
+The demo portal is ready. Its account is shown this once:
 
   login     ${LOGIN}
   password  ${password}
@@ -110,22 +133,40 @@ The demo portal is made. Its account, shown this once:
 
 function welcome(address: string, { key }: DemoAccount): string {
   return `
-Palmarès serves it on ${address}/ : open that in a browser and sign in, or try
+Palmarès serves it on ${address}/ . Open that in a browser and sign in, or ask with the key:
 
-  curl -b 'api_key=${key}' '${address}/classement?debut_classement=2450&limite=60'
-  curl -b 'api_key=${key}' '${address}/challenges?titre=mot'
-  curl -H 'Authorization: Bearer ${key}' '${address}/auteurs/1'
+  the top of the ranking
+    curl -b 'api_key=${key}' '${address}/classement?limite=3'
+  challenges by a word of their title
+    curl -b 'api_key=${key}' '${address}/challenges?titre=mot&limite=3'
+  one author
+    curl -H 'Authorization: Bearer ${key}' '${address}/auteurs/1'
 
 The API is described at ${address}/docs. Ctrl-C stops it; the next start keeps everything.`
 }
 
 function welcomeBack(address: string, url: string): string {
+  const shown = showDatabaseUrl(url)
+  const database = `--database ${quoted(shown)}`
   return `
-Palmarès serves its demo portal on ${address}/ , as it was left.
+Palmarès serves its demo portal on ${address}/ , as it was left: sign in as ${LOGIN} with the password of the first start.
 
-For a new key${showDatabaseUrl(url) === url ? '' : ', with the password in its place'}:
+Is it lost? In another terminal, in this folder${shown === url ? '' : ", with the store's password in its place"}:
 
-  node dist/main.js keys create ${LOGIN} --database ${showDatabaseUrl(url)} --quiet
+  a new password, which ends the sessions and keys of before
+    p=$(node -p 'crypto.randomUUID()'); echo "$p" | ${program()} accounts passwd ${LOGIN} --password-stdin ${database} && echo "$p"
+  a new key
+    ${program()} keys create ${LOGIN} --quiet ${database}
 
 The API is described at ${address}/docs. Ctrl-C stops it.`
+}
+
+/** How this very program is run again from this folder. */
+function program(): string {
+  return `node ${quoted(relative('', process.argv[1] as string))}`
+}
+
+/** A word for a shell. */
+function quoted(text: string): string {
+  return /^[\w./:@=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
