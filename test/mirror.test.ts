@@ -229,7 +229,7 @@ describe('a store', () => {
   })
 })
 
-test('an empty portal is a portal, and its copy is empty', async () => {
+test('a portal with an empty ranking and a hidden author is a portal', async () => {
   await begin([{ type: 'auteur', id_auteur: 1, nom: 'a', statut: '5poubelle' }])
   await pass()
   expect(await exportFrom(copy.store)).toEqual(

@@ -70,6 +70,7 @@ export function mirrorCommand(): Command {
       if (isExposed)
         tell(`warning: everybody on this machine may read ${options.keyFile}; chmod 600 keeps the key yours`)
       await withStore(options.database, { create: true }, async (store) => {
+        // Each pass claims the store again; a store that is no copy of this portal ends the command at once, also with --every.
         await claim(store, `${base}/`)
         await mirror(store, base, key, options)
       })

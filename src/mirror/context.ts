@@ -38,4 +38,6 @@ export interface Pass extends MirrorOptions {
   /** Challenges that solves name and the copy lacks: each is asked for once, and this is its asking. */
   unlisted: Map<number, Promise<unknown>>
   faults: Faults
+  /** Lists without a row, each with the status of its answer. */
+  emptyLists: string[]
 }

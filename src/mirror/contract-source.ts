@@ -1,25 +1,35 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import Type from 'typebox'
 import { Check } from 'typebox/value'
-import { getAuteur, listAuteurs } from '../auteurs/contract.js'
-import { getChallenge, listChallenges } from '../challenges/contract.js'
-import { getEnvironnement, listEnvironnements } from '../environnements_virtuels/contract.js'
-import { listRubriques } from '../rubriques/contract.js'
+import { IdText, Score } from '../contract.js'
+import { Id } from '../parameters.js'
 import { storedUrl } from './portal-address.js'
-import { idOf, rowOfLink, shaped, throwIfAnother } from './shape.js'
+import { idOf, known, Maybe, rowOfLink, shaped, textOf, throwIfAnother } from './shape.js'
 import type { Listed, Noun, Place, Source } from './source.js'
 
 const PAGE_ROWS = 500
 
-/** Schemas of the contract are there for every operation that answers a body. */
+/** What a portal must tell, and `Maybe` what may be unknown; what is not copied is not looked at. */
+const Text = Maybe(Type.String())
 const bodies = {
-  rubriques: listRubriques.response!,
-  challenges: listChallenges.response!,
-  auteurs: listAuteurs.response!,
-  environnements_virtuels: listEnvironnements.response!,
-  challenge: getChallenge.response!,
-  auteur: getAuteur.response!,
-  environnement: getEnvironnement.response!,
+  rubriques: Type.Array(Type.Object({ id_rubrique: Id, nom: Type.String() })),
+  challenges: Type.Array(Type.Object({ id_challenge: Id })),
+  auteurs: Type.Record(Type.String({ pattern: '^(0|[1-9][0-9]*)$' }), Type.Object({ id_auteur: IdText })),
+  environnements_virtuels: Type.Array(Type.Object({ id_environnement_virtuel: Id })),
+  challenge: Type.Object({
+    ...{ id_challenge: Id, id_rubrique: Id, titre: Type.String(), score: Score },
+    ...{ rubrique: Text, soustitre: Text, descriptif: Text, lang: Text, difficulte: Text, url_challenge: Text },
+    ...{ id_trad: Maybe(Id), date_publication: Text },
+    auteurs: Maybe(Type.Array(Type.Object({ id_auteur: IdText, nom: Type.String() }))),
+  }),
+  auteur: Type.Object({
+    ...{ id_auteur: IdText, nom: Type.String(), statut: Text, lang: Text, score: Maybe(Score) },
+    validations: Maybe(Type.Array(Type.Object({ id_challenge: Id, date: Text }))),
+  }),
+  environnement: Type.Object({
+    ...{ id_environnement_virtuel: Id, nom: Type.String(), os: Text, statut: Text, lang: Text },
+    ...{ description_fr: Text, description_en: Text, time_to_root: Maybe(Type.Integer({ minimum: 0 })) },
+  }),
 }
 
 const Problem = Type.Object({ code: Type.Literal('resource_not_found') })
@@ -47,30 +57,32 @@ export function contractSource(portalUrl: string): Source {
     readChallenge({ id }, at, body) {
       const read = shaped(bodies.challenge, at, body)
       throwIfAnother(id, read.id_challenge, at)
-      const { id_rubrique, titre, soustitre, descriptif, lang, score, difficulte, id_trad, date_publication } = read
-      const url_challenge = toStored(read.url_challenge, id)
+      const { id_rubrique, titre, score, soustitre, descriptif, lang, difficulte, id_trad, date_publication } = read
+      const url_challenge = toStored(textOf(read.url_challenge), id)
+      const auteurs = known(read.auteurs, (rows) => rows) ?? []
       return {
         fields: {
           ...{ id_rubrique, titre, soustitre, descriptif, lang, score, difficulte },
-          ...{ id_trad, url_challenge, date_publication },
+          ...{ id_trad: known(id_trad, Number), url_challenge, date_publication: known(date_publication, String) },
         },
-        rubrique: { id_rubrique, nom: read.rubrique },
-        auteurs: read.auteurs.map(({ id_auteur, nom }) => ({ id_auteur: idOf(id_auteur, 'id_auteur', at), nom })),
+        rubrique: { id_rubrique, nom: textOf(read.rubrique) },
+        auteurs: auteurs.map(({ id_auteur, nom }) => ({ id_auteur: idOf(id_auteur, 'id_auteur', at), nom })),
       }
     },
     readAuteur(id, at, body) {
       const { id_auteur, nom, statut, lang, score, validations } = shaped(bodies.auteur, at, body)
       throwIfAnother(id, idOf(id_auteur, 'id_auteur', at), at)
+      const solved = known(validations, (rows) => rows) ?? []
       return {
-        fields: { nom, statut, lang, score },
-        validations: validations.map(({ id_challenge, date }) => ({ id_challenge, date })),
+        fields: { nom, statut: textOf(statut), lang: textOf(lang), score: known(score, Number) },
+        validations: solved.map(({ id_challenge, date }) => ({ id_challenge, date: known(date, String) })),
       }
     },
     readEnvironnement(id, at, body) {
       const read = shaped(bodies.environnement, at, body)
       throwIfAnother(id, read.id_environnement_virtuel, at)
       const { nom, os, statut, lang, description_fr, description_en, time_to_root } = read
-      return { nom, os, statut, lang, description_fr, description_en, time_to_root }
+      return { nom, os, statut, lang, description_fr, description_en, time_to_root: known(time_to_root, Number) }
     },
     isNothing: (body) => Check(Problem, body),
   }

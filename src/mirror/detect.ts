@@ -1,6 +1,5 @@
 import Type from 'typebox'
 import { Check } from 'typebox/value'
-import { listClassement } from '../classement/contract.js'
 import type { MirrorError } from './errors.js'
 import { jsonIn, refusal } from './shape.js'
 import type { Dialect } from './source.js'
@@ -9,7 +8,7 @@ import type { Answer } from './transport.js'
 /** One answer tells the conventions apart: the ranking, which both have. */
 export const PROBE_PATH = '/classement?limite=1'
 
-const Ranked = listClassement.response!
+const Ranked = Type.Array(Type.Object({ id_auteur: Type.Unknown(), nom: Type.Unknown() }))
 const DialectError = Type.Tuple([Type.Object({ error: Type.Object({}) })])
 const DialectRows = Type.Record(
   Type.String({ pattern: '^[0-9]+$' }),

@@ -5,7 +5,7 @@ import { formatInstant } from '../instant.js'
 import { parseParis } from '../paris.js'
 import { BadAnswer } from './errors.js'
 import { storedUrl } from './portal-address.js'
-import { idOf, rowOfLink, shaped, throwIfAnother } from './shape.js'
+import { idOf, known, Maybe, rowOfLink, shaped, textOf, throwIfAnother } from './shape.js'
 import type { ListPage, Noun, Place, Source } from './source.js'
 
 /** Scalars are texts; a number in the place of one says the same. */
@@ -17,40 +17,42 @@ const Rows = <T extends TSchema>(row: T) =>
   Type.Union([Type.Record(Type.String({ pattern: '^[0-9]+$' }), row), Type.Array(row)])
 const Envelope = <T extends TSchema>(payload: T) => Type.Tuple([payload], { additionalItems: Link })
 
+/** What a portal must tell, and `Maybe` what may be unknown; what is not copied is not looked at. */
+const Text = Maybe(Type.String())
 const NamedAuteur = Type.Object({ id_auteur: IdScalar, nom: Type.String() })
 const lists = {
-  challenges: Type.Object({ id_challenge: IdScalar, lang: Type.String() }),
-  auteurs: NamedAuteur,
-  environnements_virtuels: Type.Object({ id_environnement_virtuel: IdScalar, nom: Type.String() }),
+  challenges: Type.Object({ id_challenge: IdScalar, lang: Text }),
+  auteurs: Type.Object({ id_auteur: IdScalar }),
+  environnements_virtuels: Type.Object({ id_environnement_virtuel: IdScalar }),
 }
 
 const Challenge = Type.Object({
   titre: Type.String(),
-  rubrique: Type.String(),
-  soustitre: Type.String(),
+  rubrique: Text,
+  soustitre: Text,
   score: Scalar,
   id_rubrique: IdScalar,
-  id_trad: Scalar,
-  url_challenge: Type.String(),
-  date_publication: Type.String(),
-  difficulte: Type.String(),
-  auteurs: Rows(NamedAuteur),
+  id_trad: Maybe(Scalar),
+  url_challenge: Text,
+  date_publication: Text,
+  difficulte: Text,
+  auteurs: Maybe(Rows(NamedAuteur)),
 })
 
 const Auteur = Type.Object({
   id_auteur: IdScalar,
   nom: Type.String(),
-  statut: Type.String(),
-  score: Scalar,
-  validations: Type.Array(Type.Object({ id_challenge: IdScalar, date: Type.String() })),
+  statut: Text,
+  score: Maybe(Scalar),
+  validations: Maybe(Rows(Type.Object({ id_challenge: IdScalar, date: Text }))),
 })
 
 const Environnement = Type.Object({
   nom: Type.String(),
-  description_fr: Type.String(),
-  description_en: Type.String(),
-  time_to_root: Scalar,
-  os: Type.String(),
+  description_fr: Text,
+  description_en: Text,
+  time_to_root: Maybe(Scalar),
+  os: Text,
 })
 
 const Nothing = Type.Tuple([
@@ -71,13 +73,13 @@ export function dialectSource(portalUrl: string): Source {
       const { difficulte } = read
       return {
         fields: {
-          ...{ id_rubrique, titre: decoded(read.titre), soustitre: decoded(read.soustitre), lang: note },
+          ...{ id_rubrique, titre: decoded(read.titre), soustitre: decoded(textOf(read.soustitre)), lang: note },
           ...{ score: wholeOf(read.score, 'score', at) ?? 0, difficulte, id_trad: tradOf(read.id_trad, at) },
-          url_challenge: toStored(read.url_challenge, id),
+          url_challenge: toStored(textOf(read.url_challenge), id),
           date_publication: dateOf(read.date_publication, 'date_publication', at),
         },
-        rubrique: { id_rubrique, nom: decoded(read.rubrique) },
-        auteurs: Object.values(read.auteurs).map(({ id_auteur, nom }) => ({
+        rubrique: { id_rubrique, nom: decoded(textOf(read.rubrique)) },
+        auteurs: rowsOf(read.auteurs).map(({ id_auteur, nom }) => ({
           id_auteur: idOf(id_auteur, 'id_auteur', at),
           nom,
         })),
@@ -88,8 +90,8 @@ export function dialectSource(portalUrl: string): Source {
       throwIfAnother(id, idOf(read.id_auteur, 'id_auteur', at), at)
       const { nom, statut, validations } = read
       return {
-        fields: { nom, statut, lang: '', score: wholeOf(read.score, 'score', at) ?? 0 },
-        validations: validations.map(({ id_challenge, date }) => ({
+        fields: { nom, statut: textOf(statut), lang: '', score: wholeOf(read.score, 'score', at) },
+        validations: rowsOf(validations).map(({ id_challenge, date }) => ({
           id_challenge: idOf(id_challenge, 'id_challenge', at),
           date: dateOf(date, 'date', at),
         })),
@@ -106,7 +108,7 @@ export function dialectSource(portalUrl: string): Source {
 
 function readPage(noun: Noun, debut: number, at: Place, body: unknown): ListPage {
   const [payload, ...links] = shaped(Envelope(Rows(lists[noun])), at, body) as [object, ...Static<typeof Link>[]]
-  const rows = Object.values(payload) as Record<string, string | number>[]
+  const rows = Object.values(payload) as Record<string, string | number | null>[]
   const id = { challenges: 'id_challenge', auteurs: 'id_auteur', environnements_virtuels: 'id_environnement_virtuel' }[
     noun
   ]
@@ -128,19 +130,26 @@ function decoded(text: string): string {
   return decodeHTMLStrict(text)
 }
 
-function wholeOf(scalar: string | number, field: string, { path }: Place): number | null {
-  if (scalar === '') return null
+/** The rows of a list inside a record; none where it is unknown. */
+function rowsOf<Row>(rows: Record<string, Row> | Row[] | '' | null | undefined): Row[] {
+  return known(rows, (each) => Object.values(each)) ?? []
+}
+
+type MaybeScalar = string | number | null | undefined
+
+function wholeOf(scalar: MaybeScalar, field: string, { path }: Place): number | null {
+  if (scalar === '' || scalar === null || scalar === undefined) return null
   if (!/^\d{1,16}$/.test(String(scalar))) throw new BadAnswer(`${path}: ${field} must be a whole number`)
   return Number(scalar)
 }
 
 /** A translation that nobody linked is 0 or empty. */
-function tradOf(scalar: string | number, at: Place): number | null {
+function tradOf(scalar: MaybeScalar, at: Place): number | null {
   return wholeOf(scalar, 'id_trad', at) || null
 }
 
-function dateOf(text: string, field: string, { path }: Place): string | null {
-  if (text === '' || text.startsWith('0000-00-00')) return null
+function dateOf(text: string | null | undefined, field: string, { path }: Place): string | null {
+  if (!text || text.startsWith('0000-00-00')) return null
   const seconds = parseParis(text)
   if (seconds === undefined)
     throw new BadAnswer(`${path}: ${field} must be a date and time such as 2026-01-31 13:00:00`)

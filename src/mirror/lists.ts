@@ -1,7 +1,7 @@
 import type { Pass } from './context.js'
-import { BadAnswer } from './errors.js'
+import { BadAnswer, MirrorError } from './errors.js'
 import { bodyOf, jsonIn, tagOf } from './shape.js'
-import type { Listed, ListPage, Noun, Place } from './source.js'
+import { type Listed, type ListPage, NOUNS, type Noun, type Place } from './source.js'
 import { lookUp, type Resource } from './state.js'
 import { takeRubriques } from './take.js'
 import type { Answer } from './transport.js'
@@ -44,8 +44,25 @@ async function walkPages(pass: Pass, noun: Noun, seen: string[]): Promise<Listed
   return [...rows.values()]
 }
 
+/** Whether the first page of a list has a row. */
+export async function hasRows(pass: Pass, noun: Noun): Promise<boolean> {
+  return (await readPage(pass, noun, 0, pass.source.pageOf(noun, 0))).rows.length > 0
+}
+
+/**
+ * Refuses a portal without a record: in the dialect a wrong address answers as an empty portal does, and a portal that was
+ * there yesterday is not likely to be empty today. The lists are asked for again by the next pass.
+ */
+export function refuseEmpty({ source, transport, batch, emptyLists }: Pass): never {
+  for (const noun of NOUNS) batch.gone(source.pageOf(noun, 0))
+  if (source.rubriques) batch.gone(source.rubriques.path)
+  throw new MirrorError(
+    `${transport.base} has nothing to copy: ${emptyLists.join(', ')}, without a single row; check that URL is the whole address of the portal's API (the dialect of Palmarès is under /rootme), and that the portal holds data`,
+  )
+}
+
 async function readPage(pass: Pass, noun: Noun, debut: number, path: string): Promise<ListPage> {
-  const { source, passe } = pass
+  const { source, passe, emptyLists } = pass
   const at: Place = { base: pass.transport.base, path }
   const held = await heldPage(pass, path)
   if (held?.resource.passe === passe) return held.page
@@ -53,12 +70,14 @@ async function readPage(pass: Pass, noun: Noun, debut: number, path: string): Pr
   if (isUnchanged(answer, held?.resource)) {
     const page = { ...held!.page, ...source.nextOf(noun, debut, at, answer.headers) }
     note(pass, path, held!.resource.etag, page)
+    if (debut === 0 && page.rows.length === 0) emptyLists.push(`${path} answered 304`)
     return page
   }
   const isEmpty = debut === 0 && answer.status === 404 && source.isNothing(jsonIn(answer))
   const page = isEmpty
     ? { rows: [], next: undefined, total: 0 }
     : source.readPage(noun, debut, at, bodyOf(answer), answer.headers)
+  if (debut === 0 && page.rows.length === 0) emptyLists.push(`${path} answered ${answer.status}`)
   note(pass, path, tagOf(answer), page)
   return page
 }

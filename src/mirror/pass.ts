@@ -9,10 +9,10 @@ import { dialectOf, PROBE_PATH } from './detect.js'
 import { dialectSource } from './dialect-source.js'
 import { MirrorError } from './errors.js'
 import { makeFaults } from './faults.js'
-import { readRubriques, walkList } from './lists.js'
+import { hasRows, readRubriques, refuseEmpty, walkList } from './lists.js'
 import { tagOf } from './shape.js'
 import { type Dialect, type Listed, NOUNS, type Noun, type Source } from './source.js'
-import { beginPass, endPass, lookUp, release, rememberDialect } from './state.js'
+import { beginPass, claim, endPass, lookUp, release, rememberDialect } from './state.js'
 import type { Tally as Requests } from './transport.js'
 
 export interface PassReport {
@@ -40,39 +40,53 @@ export async function mirrorPass(options: MirrorOptions): Promise<PassReport> {
     'hex',
   )
   const before = transport.tally
+  // The pass before may have given the claim back.
+  await claim(store, `${transport.base}/`)
   const { passe, dialecte, isResumed, maker } = await beginPass(store, reglage, Math.floor(clock.now() / 1_000))
   const batch = makeBatch(store, clock, maker)
   const touched = { added: new Set<number>(), changed: new Set<number>(), hasNewScore: false }
   const faults = makeFaults(options.onWarning)
   let isStopped = false
-  let isKnown = dialecte !== null
+  let isSettled = dialecte !== null
+  const settle = async ({ dialect }: Source) => {
+    if (!isSettled) await rememberDialect(store, dialect)
+    isSettled = true
+  }
   try {
     const source = await openSource(options, batch, passe, dialecte)
-    isKnown = true
     const known = await store.read(findKnown)
-    await run({ ...options, source, passe, batch, known, reglage, followed, touched, faults, unlisted: new Map() })
+    const found = { known, touched, faults, unlisted: new Map() }
+    await run({ ...options, ...found, source, passe, batch, reglage, followed, emptyLists: [] }, settle)
     await endPass(store, { passe, maker })
   } catch (error) {
-    if (!isKnown) await release(store, maker)
     isStopped = signal.aborted && error === signal.reason
-    if (!isStopped && !(error instanceof MirrorError)) throw error
-    // What came whole goes in, whatever became of the rest; where that is what failed, this fails in the same way.
-    await batch.flush()
+    // Without a record of a portal nothing is kept, not even the claim.
+    if (!isSettled) await release(store, maker)
+    else if (isStopped || error instanceof MirrorError) {
+      // Complete answers are kept even so. If writing them is what failed, this fails in the same way.
+      await batch.flush()
+    }
     if (!isStopped) throw error
   }
   const requests = since(before, transport.tally)
   return { tallies: talliesOf(batch, touched), requests, isResumed, isStopped, faults: faults.count }
 }
 
-async function run(pass: Pass): Promise<void> {
+async function run(pass: Pass, settle: (source: Source) => Promise<void>): Promise<void> {
   const { store, source, batch, known, followed, faults } = pass
-  if (followed) removeUnfollowed(pass, followed)
   const rubriques = await readRubriques(pass)
+  let isPortal = rubriques !== undefined && rubriques.size > 0
   const listed = new Map<Noun, Listed[]>()
   for (const noun of NOUNS) {
     const isFollowed = noun === 'auteurs' && followed
-    listed.set(noun, isFollowed ? [...followed].map((id) => ({ id, note: '' })) : await walkList(pass, noun))
+    const rows = isFollowed ? [...followed].map((id) => ({ id, note: '' })) : await walkList(pass, noun)
+    listed.set(noun, rows)
+    isPortal ||= rows.length > 0 && !isFollowed
+    if (isPortal) await settle(source)
   }
+  if (!isPortal && !(followed && (await hasRows(pass, 'auteurs')))) refuseEmpty(pass)
+  await settle(source)
+  if (followed) removeUnfollowed(pass, followed)
   // Whoever is in the copy and in no list is asked for; only a 404 removes them, as lists move while they are read.
   for (const noun of NOUNS) listed.set(noun, [...listed.get(noun)!, ...unnamed(known[noun].keys(), listed.get(noun)!)])
   await readDetails(pass, listed)
@@ -104,7 +118,6 @@ async function openSource(
       `${PROBE_PATH}: ${transport.base} spoke the ${before} and speaks the ${dialect} now; make a new copy of it with another --database`,
     )
   }
-  if (!before) await rememberDialect(store, dialect)
   const etag = answer.status === 304 ? (held?.etag ?? null) : tagOf(answer)
   batch.answered({ chemin: PROBE_PATH, etag, passe, lecture: '', contenu: null })
   return sources[dialect](portalUrl)

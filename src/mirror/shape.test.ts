@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
-import { getAuteur } from '../auteurs/contract.js'
-import { shaped } from './shape.js'
+import { contractSource } from './contract-source.js'
 
-const auteur = (date: unknown) => ({
-  ...{ nom: 'a', score: 1, position: 1, challenges: [], id_auteur: '1', statut: '', lang: '', nb_validations: 1 },
-  validations: [{ id_challenge: 1, titre: 't', id_rubrique: 1, score: 1, date }],
-})
-const shape = (date: unknown) => shaped(getAuteur.response!, { base: '', path: '/auteurs/1' }, auteur(date))
+const read = (date: unknown) =>
+  contractSource('').readAuteur(
+    1,
+    { base: '', path: '/auteurs/1' },
+    { id_auteur: '1', nom: 'a', validations: [{ id_challenge: 1, date }] },
+  )
 
 test.each(['2026-01-31T12:00:00Z', '2026-99-99T00:00:00Z', null])(
-  'a date is a text or null here, and read by whoever keeps it: %j',
+  'a date is a text or null here, and checked by the store that keeps it: %j',
   (date) => {
-    expect(shape(date)).toMatchObject({ validations: [{ date }] })
+    expect(read(date)).toMatchObject({ validations: [{ date }] })
   },
 )
 
 test('a date that is neither is told with its place', () => {
-  expect(() => shape(5)).toThrow(/^\/auteurs\/1: validations\.0\.date must /)
+  expect(() => read(5)).toThrow(/^\/auteurs\/1: validations\.0\.date must /)
 })

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Static, TSchema } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { Check, Errors } from 'typebox/value'
 import { BadAnswer, MirrorError } from './errors.js'
 import type { Noun, Place } from './source.js'
@@ -8,13 +8,23 @@ import type { Answer } from './transport.js'
 /** A body of a shape, whatever other fields it has. Throws `BadAnswer` that names the address and the field. */
 export function shaped<S extends TSchema>(schema: S, { path }: Place, body: unknown): Static<S> {
   if (Check(schema, body)) return body
-  // The forms of dates and addresses are read by whoever keeps them; here they are texts, whatever else they could be instead.
-  const errors = Errors(schema, body)
-  const texts = new Set(errors.filter(({ keyword }) => keyword === 'format').map(({ instancePath }) => instancePath))
-  const error = errors.find(({ instancePath }) => !texts.has(instancePath))
-  if (!error) return body as Static<S>
-  const field = error.instancePath.slice(1).replaceAll('/', '.') || 'the body'
-  throw new BadAnswer(`${path}: ${field} ${error.message}`)
+  const [error] = Errors(schema, body)
+  const field = error?.instancePath.slice(1).replaceAll('/', '.') || 'the body'
+  throw new BadAnswer(`${path}: ${field} ${error?.message}`)
+}
+
+/** A field that may be unknown: null, an empty text, or missing. */
+export const Maybe = <T extends TSchema>(schema: T) =>
+  Type.Optional(Type.Union([schema, Type.Null(), Type.Literal('')]))
+
+/** A text; one that is unknown is empty. */
+export function textOf(text: string | null | undefined): string {
+  return text ?? ''
+}
+
+/** What is read of a value; null where it is unknown. */
+export function known<T, R>(value: T | '' | null | undefined, read: (value: T) => R): R | null {
+  return value === '' || value === null || value === undefined ? null : read(value)
 }
 
 /** An id that comes as digits. */

@@ -30,12 +30,14 @@ export type Fields = Record<string, unknown>
 
 export interface ChallengeRead {
   fields: Fields & { id_rubrique: number; score: number }
+  /** `nom` is empty where it is unknown. */
   rubrique: Rubrique
   auteurs: { id_auteur: number; nom: string }[]
 }
 
 export interface AuteurRead {
-  fields: Fields & { nom: string; statut: string; lang: string; score: number }
+  /** `score` is null where it is unknown: then the solves alone count. */
+  fields: Fields & { nom: string; statut: string; lang: string; score: number | null }
   validations: { id_challenge: number; date: string | null }[]
 }
 

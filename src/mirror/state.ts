@@ -95,12 +95,16 @@ export async function throwIfTaken(db: Db, maker: number): Promise<void> {
   throw new MirrorError('another mirror runs on this store, and goes on in the place of this one')
 }
 
-/** Takes a claim back whose address did not answer as a portal: nothing came from there. */
+/** Gives back the claim of an address where no record of a portal was found. */
 export async function release(store: Store, maker: number): Promise<void> {
-  await store.write({}, (db) => db.exec('delete from miroir where dialecte is null and en_cours = ?', maker), 'donnees')
+  const forget = async (db: Db) => {
+    const released = await db.exec('delete from miroir where dialecte is null and en_cours = ?', maker)
+    if (released > 0) await db.exec('delete from miroir_ressources')
+  }
+  await store.write({}, forget, 'donnees')
 }
 
-/** How the other side speaks, once it has answered. */
+/** How the other side speaks. From now on the store is a copy of it: there was a record. */
 export async function rememberDialect(store: Store, dialecte: Dialect): Promise<void> {
   await store.write({}, (db) => db.exec('update miroir set dialecte = ?', dialecte))
 }

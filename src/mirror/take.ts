@@ -18,7 +18,7 @@ export function takeChallenge(pass: Pass, id: number, read: ChallengeRead, path:
   const added = auteurs.filter(({ id_auteur }) => !known.auteurs.has(id_auteur))
   // Where categories are listed, the list says how they are called.
   const isListed = source.rubriques && known.rubriques.has(read.rubrique.id_rubrique)
-  const rubriques = isListed ? [] : newNames(known, [read.rubrique])
+  const rubriques = isListed ? [] : newNames(known, [namedRubrique(known, read.rubrique)])
   const ids = auteurs.map(({ id_auteur }) => id_auteur)
   const lines: Line[] = [
     ...rubriques.map((each) => ({ type: 'rubrique', ...each })),
@@ -35,6 +35,11 @@ export function takeChallenge(pass: Pass, id: number, read: ChallengeRead, path:
   if (before !== undefined && before !== read.fields.score) touched.hasNewScore = true
   known.challenges.set(id, read.fields.score)
   return String(ids.length)
+}
+
+/** A category must have a name: the one in the copy, else its number, until the portal names it. */
+function namedRubrique(known: Known, { id_rubrique, nom }: Rubrique): Rubrique {
+  return { id_rubrique, nom: nom || known.rubriques.get(id_rubrique) || `rubrique ${id_rubrique}` }
 }
 
 /** Names of categories change with the list of them, or with what a challenge says of its own. */
@@ -73,7 +78,7 @@ export async function takeAuteur(pass: Pass, id: number, read: AuteurRead, path:
   known.auteurs.add(id)
   const { nom, statut, lang, score } = read.fields
   const is = before?.auteur
-  const isSame = is?.nom === nom && is.statut === statut && is.lang === lang && is.score === score
+  const isSame = is?.nom === nom && is.statut === statut && is.lang === lang && (score ?? is.score) === is.score
   if (!isSame) touched.changed.add(id)
   return isWhole ? String(points) : undefined
 }
