@@ -16,7 +16,7 @@ import { healthRoutes } from './http/health.js'
 import { refuseOtherMethods, refuseUnknownPath } from './http/methods.js'
 import type { Metrics } from './http/metrics.js'
 import { describe, type Operation } from './http/openapi.js'
-import { Origins } from './http/origin.js'
+import { type OriginSettings, Origins } from './http/origin.js'
 import { pageRoutes } from './http/page.js'
 import { etagOf, type ServeDeps, sendReady, serveActions, serveReads } from './http/serve.js'
 import { createHttpServer, type HttpSettings } from './http/server.js'
@@ -27,17 +27,20 @@ import type { Limits } from './limits/limits.js'
 import type { Bounds } from './parameters.js'
 import { exportRoutes } from './portal/export/routes.js'
 import { portalRoutes } from './portal/live/routes.js'
-import { mendUrl } from './rootme/query.js'
+import { mendUrl, PREFIX } from './rootme/query.js'
 import { rootmeRoutes } from './rootme/routes.js'
 import { rubriquesRoutes } from './rubriques/routes.js'
 import type { Store } from './store/store.js'
 
-export interface AppSettings extends AdmissionLimits, LoginLimits, Omit<HttpSettings, 'log'> {
-  /** The server's address as clients see it; undefined: what Host says. */
-  publicUrl: string | undefined
+export interface AppSettings
+  extends AdmissionLimits,
+    LoginLimits,
+    Omit<HttpSettings, 'log'>,
+    Omit<OriginSettings, 'rootHosts'> {
+  /** Hosts at whose root the dialect is. */
+  rootmeHosts: readonly string[]
   /** The base address of the portal's pages. */
   portalUrl: string
-  corsOrigins: readonly string[]
   allowGetLogin: boolean
   /** Whether the feed for CTFtime asks for no credential. */
   openCtftime: boolean
@@ -62,7 +65,7 @@ export interface AppDeps {
 /** The whole server: its scopes, and in each what it serves. */
 export function buildApp({ store, settings, metrics, observe, limits, log, wholeLimits }: AppDeps): FastifyInstance {
   metrics.watch(store)
-  const origins = new Origins(settings.publicUrl, settings.corsOrigins)
+  const origins = new Origins({ ...settings, rootHosts: settings.rootmeHosts })
   const app = createHttpServer({ ...settings, log }, metrics, origins, mendUrl)
   const guard = new Guard(store)
   const admission = new Admission(guard, new TurnVersions(store, app.server), settings, limits)
@@ -118,7 +121,7 @@ export function buildApp({ store, settings, metrics, observe, limits, log, whole
   })
 
   app.register(async (rootme) => rootmeRoutes(rootme, { ...deps, challengeUrl: challengeUrls('') }, auth), {
-    prefix: '/rootme',
+    prefix: PREFIX,
   })
 
   app.addHook('onClose', () => guard.flush())

@@ -3,6 +3,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { InvalidArgumentError, Option } from 'commander'
 import type { AppSettings } from './app.js'
 import { readFlag, SecretArgumentError } from './forms.js'
+import { hostName } from './http/host.js'
 import { type Setting, scaleSettings } from './settings.js'
 
 import type { Serving } from './store/opening.js'
@@ -59,6 +60,7 @@ export interface ServeOptions {
   tlsKey?: string
   trustProxy?: string
   corsOrigin?: string[]
+  rootmeHost?: string[]
   rateLimit: number
   addressRateLimit: number
   loginRateLimit: number
@@ -84,12 +86,14 @@ export interface ServeOptions {
 
 /** The one frozen value that the server is built from. Throws a line for the operator where files are wrong. */
 export function toAppSettings(options: ServeOptions): Readonly<AppSettings> {
+  checkRootmeHosts(options)
   return Object.freeze({
     publicUrl: options.publicUrl,
     portalUrl: options.portalUrl,
     tls: readTls(options),
     trustProxy: options.trustProxy,
     corsOrigins: Object.freeze(options.corsOrigin ?? []),
+    rootmeHosts: Object.freeze(options.rootmeHost ?? []),
     requestsPerAccount: options.rateLimit,
     requestsPerAddress: options.addressRateLimit,
     failuresPerLogin: options.loginRateLimit,
@@ -109,6 +113,14 @@ export function toAppSettings(options: ServeOptions): Readonly<AppSettings> {
       bulkLines: options.maxBulkLines,
     }),
   })
+}
+
+/** At the public address is the contract: a host of the dialect would take its place. */
+function checkRootmeHosts({ publicUrl, rootmeHost = [] }: ServeOptions): void {
+  const name = publicUrl && hostName(new URL(publicUrl).host)
+  if (name && rootmeHost.includes(name)) {
+    throw new EnvironmentError(`--rootme-host ${name} is the host of --public-url; it must be another name`)
+  }
 }
 
 /** What the store needs to know to serve. */

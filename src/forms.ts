@@ -1,6 +1,7 @@
 /** The forms that the text of an option or a variable takes: each is read to its value, or refused with what it takes. */
 import { isIP } from 'node:net'
 import { InvalidArgumentError } from 'commander'
+import { hostName, isHost } from './http/host.js'
 import { checkDatabaseUrl } from './store/open.js'
 import { isPostgres } from './store/postgres/address.js'
 
@@ -106,6 +107,13 @@ export function originList(text: string): string[] {
     }
   }
   return origins
+}
+
+/** Names of hosts, comma-separated, after those that were given before; a port and a dot at the end do not matter. */
+export function hostNames(text: string, before: unknown): string[] {
+  const hosts = text.split(',').map((host) => host.trim())
+  if (!hosts.every(isHost)) throw new InvalidArgumentError('It takes host names such as rootme.portail.example.')
+  return [...(Array.isArray(before) ? before : []), ...hosts.map(hostName)]
 }
 
 /** The address of a Redis or Valkey server. */

@@ -1,6 +1,16 @@
 /** Every option that several commands share: its flag, its form, its default. What one command alone has stands with it. */
 
-import { databaseUrl, httpUrl, integer, oneOf, originList, proxyList, redisUrl, replicaUrls } from './forms.js'
+import {
+  databaseUrl,
+  hostNames,
+  httpUrl,
+  integer,
+  oneOf,
+  originList,
+  proxyList,
+  redisUrl,
+  replicaUrls,
+} from './forms.js'
 import { DEFAULT_BOUNDS } from './parameters.js'
 
 /** One option of a command: its flag, what it says, how its text is read, what it is when nobody says. */
@@ -58,6 +68,11 @@ export const serveSettings = {
     flags: '--cors-origin <list>',
     description: 'origins whose pages may call, comma-separated, such as https://tableau.example',
     parse: originList,
+  },
+  rootmeHost: {
+    flags: '--rootme-host <name>',
+    description: 'a host name with the dialect of /rootme/ at its root; repeatable, or comma-separated',
+    parse: hostNames,
   },
   rateLimit: {
     flags: '--rate-limit <requests>',

@@ -16,7 +16,7 @@ import { runSql } from './servers/postgres.js'
 
 /** What `serve` and `demo` share. */
 const SERVE = [
-  ...['public-url', 'portal-url', 'tls-cert', 'tls-key', 'trust-proxy', 'cors-origin', 'rate-limit'],
+  ...['public-url', 'portal-url', 'tls-cert', 'tls-key', 'trust-proxy', 'cors-origin', 'rootme-host', 'rate-limit'],
   ...['address-rate-limit', 'login-rate-limit', 'login-address-rate-limit', 'refuse-get-login', 'max-head-bytes'],
   ...['max-body-bytes', 'max-filter-characters', 'request-timeout-seconds', 'keep-alive-seconds', 'cache-megabytes'],
   'log-level',
@@ -112,6 +112,11 @@ test('a wrong use is told in one line on standard error that names it, where hel
     [['serve', '--port', '65536'], /'--port <number>'.* integer from 0 to 65535/],
     [['serve', '--port'], /'--port <number>' argument missing/],
     [['serve', '--public-url', 'ftp://x/'], /'--public-url <url>'/],
+    [['serve', '--rootme-host', 'https://rm.example/'], /'--rootme-host <name>'.* It takes host names such as /],
+    [
+      ['serve', '--rootme-host', 'a.example,B.Example.:81', '--public-url', 'https://b.example:8443/'],
+      /--rootme-host b\.example is the host of --public-url/,
+    ],
     [['serve', '--cors-origin', 'https://a.example/path'], /'--cors-origin <list>'/],
     [['serve', '--log-level', 'loud'], /debug, info, warn, error or silent|one of debug, info, warn, error, silent/],
     [['serve', '--tls-cert', 'portal.ndjson'], /--tls-cert and --tls-key go together/],

@@ -118,11 +118,34 @@ async function countByBisection(client: Client, collection: string): Promise<{ c
   return { count: low + (await read(low)).length, last }
 }
 
+/**
+ * One that follows a link only where its scheme and host, joined, are its whole base address, and asks for the path of the link
+ * below that address: it works at the root of a host alone.
+ */
+class StrictClient extends Client {
+  constructor(
+    private readonly address: string,
+    key: string,
+  ) {
+    super(address)
+    this.cookie = `api_key=${key}`
+  }
+
+  override page(path: string): Promise<Page> {
+    if (!path.startsWith('http')) return super.page(path)
+    const { protocol, host, pathname, search } = new URL(path)
+    if (`${protocol}//${host}` !== this.address) throw new Error(`${path} is no address of ${this.address}`)
+    return super.page(`${pathname}${search}`)
+  }
+}
+
+const settings = { loginRateLimit: 1_000, loginAddressRateLimit: 1_000, rootmeHost: ['localhost'] }
+
 describe.each(engines)('clients of the dialect on %s get what the portal holds', (engine) => {
   let server: TestServer
   let client: Client
   beforeAll(async () => {
-    server = await startServer(lines, { engine, settings: { loginRateLimit: 1_000, loginAddressRateLimit: 1_000 } })
+    server = await startServer(lines, { engine, settings })
     client = new Client(`${server.url}/rootme`)
     client.cookie = `api_key=${server.key}`
   })
@@ -135,6 +158,17 @@ describe.each(engines)('clients of the dialect on %s get what the portal holds',
       expect(found.map((row) => row[nameOf[collection]])).toEqual(idsOf[collection])
     })
   })
+
+  test.each(collections)(
+    'one that takes links of its own host alone finds every row of %s at that host',
+    async (name) => {
+      const { port } = new URL(server.url)
+      const found = await walkByLinks(new StrictClient(`http://localhost:${port}`, server.key), name)
+      expect(found.map((row) => row[nameOf[name]])).toEqual(idsOf[name])
+      const below = new StrictClient(`${server.url}/rootme`, server.key)
+      await expect(walkByLinks(below, name)).rejects.toThrow('is no address of')
+    },
+  )
 
   test.each(collections)('one that bisects finds how many rows %s has, and the last', async (collection) => {
     const { count, last } = await countByBisection(client, collection)

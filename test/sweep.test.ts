@@ -13,6 +13,7 @@ const DIALECT: Record<string, string[]> = {
   '/rootme/challenges/1': ['GET', 'HEAD'],
   '/rootme/auteurs': ['GET', 'HEAD'],
   '/rootme/auteurs/1': ['GET', 'HEAD'],
+  '/rootme/auteurs/1/x': ['GET', 'HEAD'],
   '/rootme/classement': ['GET', 'HEAD'],
   '/rootme/environnements_virtuels': ['GET', 'HEAD'],
   '/rootme/environnements_virtuels/1': ['GET', 'HEAD'],
@@ -23,7 +24,7 @@ const UNKNOWN_DIALECT = [
   '//rootme/x',
   '/rootme/rubriques',
   '/rootme/login/x',
-  '/rootme/auteurs/1/x',
+  '/rootme/classement/1',
 ]
 const UNKNOWN = [
   ...UNKNOWN_DIALECT,

@@ -1,28 +1,64 @@
+import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
+import { compile } from '@fastify/proxy-addr'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalidParameter, Problem } from '../errors.js'
+import { hostName, isHost } from './host.js'
+
+/** Whether the X-Forwarded-* headers of a peer count. */
+export type Trust = (address: string, hop: number) => boolean
+
+export interface OriginSettings {
+  /** The server's address as clients see it; undefined: what Host says. */
+  publicUrl: string | undefined
+  /** Other origins whose pages may read. */
+  corsOrigins: readonly string[]
+  /** Hosts with another scope at their root, as `hostName` writes them. */
+  rootHosts: readonly string[]
+  /** Addresses and ranges of the proxies whose X-Forwarded-* is believed, comma-separated. */
+  trustProxy: string | undefined
+}
 
 /** Knows the addresses that this server answers as, and which pages may call it. */
 export class Origins {
   private readonly publicUrl: string | undefined
   private readonly publicOrigin: string | undefined
+  private readonly corsOrigins: readonly string[]
+  private readonly rootHosts: ReadonlySet<string>
+  readonly trust: Trust | undefined
 
-  /** `publicUrl` is the server's address as clients see it; `corsOrigins` are other origins whose pages may read. */
-  constructor(
-    publicUrl: string | undefined,
-    private readonly corsOrigins: readonly string[],
-  ) {
+  constructor({ publicUrl, corsOrigins, rootHosts, trustProxy }: OriginSettings) {
     this.publicUrl = publicUrl?.replace(/\/+$/, '')
     this.publicOrigin = publicUrl && new URL(publicUrl).origin
+    this.corsOrigins = corsOrigins
+    this.rootHosts = new Set(rootHosts)
+    this.trust = trustProxy === undefined ? undefined : compile(trustProxy.split(',').map((item) => item.trim()))
   }
 
-  /** The base of the absolute addresses in an answer. Throws a 400 for a Host that names none. */
+  /**
+   * The base of the absolute addresses in an answer: the public address, but for a root host the host that was called.
+   * Throws a 400 for a Host that names none.
+   */
   baseUrl(request: FastifyRequest): string {
-    if (this.publicUrl !== undefined) return this.publicUrl
-    const host = request.host
-    if (!host && request.raw.httpVersion === '1.0') return `${schemeOf(request)}://localhost`
+    if (this.publicUrl !== undefined && !this.isAtRoot(request.raw)) return this.publicUrl
+    const scheme = this.isSecure(request) ? 'https' : 'http'
+    const host = this.hostOf(request.raw)
+    if (!host && request.raw.httpVersion === '1.0') return `${scheme}://localhost`
     if (!isHost(host)) throw invalidParameter('host', 'takes a name or an address, with or without a port')
-    return `${schemeOf(request)}://${host}`
+    return `${scheme}://${host}`
+  }
+
+  /** Whether a request is for a host with another scope at its root. */
+  isAtRoot(raw: IncomingMessage): boolean {
+    return this.rootHosts.size > 0 && this.rootHosts.has(hostName(this.hostOf(raw)))
+  }
+
+  /** The host that was called: what a trusted proxy says, the nearest one first, else Host. */
+  private hostOf({ headers, socket }: IncomingMessage): string {
+    const forwarded = headers['x-forwarded-host']
+    if (this.trust && forwarded !== undefined && this.trust(socket.remoteAddress ?? '', 0))
+      return String(forwarded).split(',').at(-1)!.trim()
+    return headers.host ?? ''
   }
 
   /** Whether cookies must be kept to TLS. */
@@ -64,8 +100,11 @@ export class Origins {
 
   /** Behind a proxy the scheme that we see may not be the page's, so only the host is compared without a public URL. */
   private isOwn(origin: string, request: FastifyRequest): boolean {
-    if (this.publicOrigin !== undefined) return origin === this.publicOrigin
-    return /^https?:\/\/[^/@]+$/.test(origin) && URL.canParse(origin) && new URL(origin).host === hostOf(request)
+    if (this.publicOrigin !== undefined && !this.isAtRoot(request.raw)) return origin === this.publicOrigin
+    const host = this.hostOf(request.raw)
+      .toLowerCase()
+      .replace(/:(80|443)$/, '')
+    return /^https?:\/\/[^/@]+$/.test(origin) && URL.canParse(origin) && new URL(origin).host === host
   }
 }
 
@@ -79,17 +118,6 @@ function refuseNavigation({ headers }: FastifyRequest): void {
   }
 }
 
-/** Whether a text is a name or an address, with or without a port. */
-export function isHost(text: string): boolean {
-  if (text === lastHost) return true
-  if (!HOST.test(text)) return false
-  lastHost = text
-  return true
-}
-
-/** Nearly every request names the same. */
-let lastHost = ''
-
 /** What a trusted proxy says of the scheme and the client counts only where it can be meant. */
 function schemeOf(request: FastifyRequest): 'http' | 'https' {
   return /^https$/i.test(request.protocol) ? 'https' : 'http'
@@ -100,11 +128,5 @@ export function addressOf(request: FastifyRequest): string {
   return isIP(request.ip ?? '') === 0 ? (request.raw.socket.remoteAddress ?? '') : request.ip
 }
 
-function hostOf(request: FastifyRequest): string {
-  return (request.host ?? '').toLowerCase().replace(/:(80|443)$/, '')
-}
-
 const EXPOSED_HEADERS =
   'API-Version, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count'
-
-const HOST = /^(\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252}))(:\d{1,5})?$/

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { METHODS } from 'node:http'
+import { type IncomingMessage, METHODS } from 'node:http'
 import type { Socket } from 'node:net'
 import underPressure from '@fastify/under-pressure'
 import Fastify, {
@@ -10,8 +10,9 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { invalidBody, invalidParameter, Problem } from '../errors.js'
+import { isHost } from './host.js'
 import type { Metrics } from './metrics.js'
-import { addressOf, isHost, type Origins } from './origin.js'
+import { addressOf, type Origins } from './origin.js'
 import { errorSender } from './problems.js'
 import { decodeQuery } from './query.js'
 import './request.js'
@@ -28,8 +29,6 @@ const TIMEOUT_CHECK_MILLISECONDS = 1_000
 export interface HttpSettings {
   log: FastifyBaseLogger
   tls: { cert: Buffer; key: Buffer } | undefined
-  /** Addresses and ranges of the proxies whose X-Forwarded-* is believed. */
-  trustProxy: string | undefined
   /** The address and the headers together. */
   maxHeadBytes: number
   maxBodyBytes: number
@@ -42,14 +41,14 @@ export interface HttpSettings {
 }
 
 /**
- * A server with the phases that every request passes, and no route. `mend` may write an address anew before it is looked at,
- * for a scope that takes what the router would refuse.
+ * A server with the phases that every request passes, and no route. `mend` may rewrite an address before the router reads it,
+ * for a scope that accepts what the router would refuse, or that is at the root of the called host.
  */
 export function createHttpServer(
   settings: HttpSettings,
   metrics: Metrics,
   origins: Origins,
-  mend: (url: string) => string,
+  mend: (url: string, isAtRoot: boolean) => string,
 ): FastifyInstance {
   const nextId = requestIds()
   const sendError = errorSender()
@@ -59,14 +58,14 @@ export function createHttpServer(
     childLoggerFactory: (log: FastifyBaseLogger) => log,
     genReqId: nextId,
     requestIdHeader: false,
-    trustProxy: settings.trustProxy ?? false,
+    trustProxy: origins.trust ?? false,
     bodyLimit: settings.maxBodyBytes,
     requestTimeout: settings.requestTimeoutSeconds * 1000,
     keepAliveTimeout: settings.keepAliveSeconds * 1000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     // The router would take the server as a whole for the page at `/`.
-    rewriteUrl: ({ url = '' }: { url?: string }) => (url === '*' ? '/*' : mend(url)),
+    rewriteUrl: (raw: IncomingMessage) => mend(raw.url === '*' ? '/*' : (raw.url ?? ''), origins.isAtRoot(raw)),
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,

@@ -12,7 +12,7 @@ interface Link {
   href: string
 }
 
-const CREDENTIAL_MISSING = 'Send the cookie spip_session, from /rootme/login, or the cookie api_key with an API key.'
+const CREDENTIAL_MISSING = 'Send the cookie spip_session, from the login, or the cookie api_key with an API key.'
 
 /** Errors of the dialect: the status again, and a text, which names every parameter that is wrong. */
 export const errorShape: ProblemShape = {

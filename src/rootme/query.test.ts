@@ -10,10 +10,32 @@ test.each([
   ['/rootme/auteurs/1%zz%4', '/rootme/auteurs/1%25zz%254'],
   ['/rootme/auteurs/%E9%2F', '/rootme/auteurs/%C3%A9%2F'],
   ['/rootme/auteurs/%C3%A9', '/rootme/auteurs/%C3%A9'],
-  ['//rootme//auteurs?nom=%', '/rootme//auteurs?nom=%'],
+  ['//rootme//auteurs?nom=%', '/rootme/auteurs?nom=%'],
   ['http://a.example/rootme/%?x', '/rootme/%25?x'],
-])('an address of the dialect is mended before the router looks at it: %s', (given, mended) => {
+  ['/rootme/..', '/rootme'],
+  ['/rootme/x/%2E%2e/challenges?titre=..', '/rootme/challenges?titre=..'],
+  ['/rootme/..%2Fauteurs', '/rootme/..%2Fauteurs'],
+  ['/rootme/.../...%2e', '/rootme/.../....'],
+])('an address of the dialect is written as the router takes it: %s', (given, mended) => {
   expect(mendUrl(given)).toBe(mended)
+})
+
+test.each([
+  ['/', '/rootme'],
+  ['/?lang=fr', '/rootme?lang=fr'],
+  ['//auteurs/2%', '/rootme/auteurs/2%25'],
+  ['/rootme/auteurs', '/rootme/rootme/auteurs'],
+  ['/../../auteurs', '/rootme/auteurs'],
+  ['/health', '/rootme/health'],
+  ['/healthy/live', '/rootme/healthy/live'],
+  ['/x/../health/live', '/rootme/health/live'],
+  ['http://rm.example', '/rootme'],
+  ['http://rm.example/auteurs?x', '/rootme/auteurs?x'],
+  ['/health/live', '/health/live'],
+  ['//health//ready/', '//health//ready/'],
+  ['http://rm.example/health/live', 'http://rm.example/health/live'],
+])('at the root of a host every address but the probes is one of the dialect: %s', (given, mended) => {
+  expect(mendUrl(given, true)).toBe(mended)
 })
 
 test.each(['/auteurs/%', '//auteurs', '/rootmes/%', '/p/rootme/%', '/%', '*', '/?x=/rootme/%', '/ROOTME/%'])(
@@ -24,12 +46,14 @@ test.each(['/auteurs/%', '//auteurs', '/rootmes/%', '/p/rootme/%', '/%', '*', '/
 )
 
 test('a mended path is always percent-encoded UTF-8, whatever was sent', () => {
-  const anyPath = fc.string({ unit: fc.constantFrom('%', '2', 'F', 'e', '9', 'C3%A9', 'é', '/', 'x', '+') })
+  const anyPath = fc.string({ unit: fc.constantFrom('%', '2', 'F', 'e', '9', 'C3%A9', 'é', '/', 'x', '+', '.', '%2E') })
   fc.assert(
     fc.property(anyPath, (path) => {
       const mended = mendUrl(`/rootme/${path}`)
       expect(() => decodeURIComponent(mended)).not.toThrow()
       expect(mendUrl(mended)).toBe(mended)
+      expect(mended).toMatch(/^\/rootme(\/|$)/)
+      expect(mended.split('/')).not.toContain('..')
     }),
   )
 })

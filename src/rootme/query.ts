@@ -69,15 +69,33 @@ export function decodeAny(part: string): string {
   return decodeBytes(part.replace(/\+/g, ' '), toText)
 }
 
+/** Where the dialect is, but for hosts at whose root it is. */
+export const PREFIX = '/rootme'
+
+/** An address below the prefix, in any of the forms of a request line. */
+const BELOW_PREFIX = /^(?:https?:\/\/[^/?#]*)?\/+rootme((?:\/[^?#]*)?)(?=[?#]|$)/
+/** Any address of a host of the dialect's own; the probes of the server stay where they are. */
+const AT_ROOT = /^(?:https?:\/\/[^/?#]*)?(?!\/+health\/)((?:\/[^?#]*)?)(?=[?#]|$)/
+
 /**
- * Writes an address below the dialect's prefix as the router takes it: it refuses paths whose percent-encoding is broken or not
- * UTF-8, and would not know a prefix behind two slashes. Other addresses stay as they are.
+ * Writes an address of the dialect as the router takes it, below the prefix. The router refuses paths whose percent-encoding
+ * is broken or not UTF-8, knows no prefix behind two slashes and resolves no dot segments. Other addresses stay as they are.
  */
-export function mendUrl(url: string): string {
-  const match = /^(?:https?:\/\/[^/?#]*)?\/+(rootme(?:\/[^?#]*)?)(?=[?#]|$)/.exec(url)
+export function mendUrl(url: string, isAtRoot = false): string {
+  const match = (isAtRoot ? AT_ROOT : BELOW_PREFIX).exec(url)
   if (!match) return url
-  const path = decodeBytes(match[1] as string, (bytes) => encodeURIComponent(toText(bytes)))
-  return `/${path.replace(/%(?![0-9a-f]{2})/gi, '%25')}${url.slice(match[0].length)}`
+  const path = decodeBytes(match[1] ?? '', (bytes) => encodeURIComponent(toText(bytes)))
+  return `${PREFIX}${resolved(path.replace(/%(?![0-9a-f]{2})/gi, '%25'))}${url.slice(match[0].length)}`
+}
+
+/** A path without dot segments and empty ones: `..` takes the segment before it away, at the top there is none. */
+function resolved(path: string): string {
+  const segments: string[] = []
+  for (const segment of path.split('/')) {
+    if (segment === '..') segments.pop()
+    else if (segment !== '' && segment !== '.') segments.push(segment)
+  }
+  return segments.map((segment) => `/${segment}`).join('')
 }
 
 /** Replaces each run of bytes, percent-encoded or as they are. */

@@ -217,9 +217,39 @@ describe.each(engines)('the dialect on %s', (engine) => {
       '/rootme/auteurs/2%',
       '/rootme/auteurs/2%E9',
       '/rootme/auteurs/2%2Fx',
+      '/rootme/auteurs/2/x',
+      '/rootme/auteurs/2/challenges/5',
+      '/rootme/auteurs/2"/x/?debut_validations=9',
       '/rootme/auteurs/2?nom=%zz',
     ])('%s is author 2', async (path) => {
       expect(await server.json<Body>(path)).toMatchObject({ id_auteur: '2' })
+    })
+
+    test.each([
+      '/rootme/./auteurs/2',
+      '/rootme/x/../auteurs/2',
+      '/rootme/x/%2E%2E/auteurs/2',
+      '/rootme/x/.%2e/./%2E/auteurs//%2e/2/',
+      '/rootme/../auteurs/2',
+      '/rootme/%2e%2e/%2E%2E/auteurs/2',
+      '//rootme//x//..//auteurs//2',
+      '/rootme/auteurs/1/../2',
+      'http://elsewhere.example/rootme/x/../auteurs/2',
+    ])('dot segments are resolved below the prefix, so that %s is author 2', async (path) => {
+      const bytes = `GET ${path} HTTP/1.1\r\nHost: a\r\nCookie: api_key=${server.key}\r\nConnection: close\r\n\r\n`
+      const answer = parseAnswer(await exchange(server.url, bytes))
+      expect([answer.status, await answer.json()]).toMatchObject([200, { id_auteur: '2' }])
+    })
+
+    test.each([
+      '/rootme/../login',
+      '/rootme/../../health/live',
+      '/rootme/%2e%2e/openapi.json',
+      '/rootme/%252e%252e/auteurs',
+    ])('dot segments never leave the prefix: %s is a path of the dialect', async (path) => {
+      const bytes = `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
+      const answer = parseAnswer(await exchange(server.url, bytes))
+      await dialectErrorOf(answer, path.endsWith('login') ? 400 : 401)
     })
 
     test.each([
@@ -255,7 +285,8 @@ describe.each(engines)('the dialect on %s', (engine) => {
       '/rootme/',
       '/rootme/nulle-part',
       '//rootme//nulle-part',
-      '/rootme/auteurs/1/x',
+      '/rootme/auteurs/x/1',
+      '/rootme/classement/1',
       '/rootme/%zz',
       '/rootme/rubriques',
     ])('%s is 404', async (path) => {

@@ -20,7 +20,7 @@ import {
   presentRanked,
 } from './present.js'
 import { filters } from './query.js'
-import { serveDialect } from './serve.js'
+import { detailPaths, serveDialect } from './serve.js'
 
 const COLLECTIONS = ['challenges', 'auteurs', 'classement', 'environnements_virtuels'] as const
 const WITH_DETAILS = ['challenges', 'auteurs', 'environnements_virtuels'] as const
@@ -47,7 +47,7 @@ export function rootmeRoutes(app: FastifyInstance, deps: ServeDeps, auth: Omit<R
     guarded.setNotFoundHandler(() => undefined)
     readRoutes(guarded, deps)
     for (const collection of COLLECTIONS) refuse(guarded, `/${collection}`, ['GET', 'HEAD'])
-    for (const collection of WITH_DETAILS) refuse(guarded, `/${collection}/:id`, ['GET', 'HEAD'])
+    for (const path of WITH_DETAILS.flatMap(detailPaths)) refuse(guarded, path, ['GET', 'HEAD'])
   })
 }
 

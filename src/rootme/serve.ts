@@ -38,6 +38,11 @@ interface Place {
   filters: Parameters
 }
 
+/** The paths of a record: whatever follows its id and a slash is ignored. */
+export function detailPaths(collection: string): string[] {
+  return [`/${collection}/:id`, `/${collection}/:id/*`]
+}
+
 /** Registers the reads of the dialect: they are held, tagged and limited as those of the contract are. */
 export function serveDialect(app: FastifyInstance, deps: ServeDeps) {
   return {
@@ -55,12 +60,13 @@ export function serveDialect(app: FastifyInstance, deps: ServeDeps) {
     },
 
     detail(collection: string, { debutName = '', read }: Detail): void {
-      app.get(`/${collection}/:id`, (request, reply) => {
+      const handler = (request: FastifyRequest, reply: FastifyReply) => {
         const id = readId((request.params as { id: string }).id)
         if (id === undefined) throw new Problem('resource_not_found', { detail: 'This is no id of the portal.' })
         const place = { path: `/${collection}/${id}`, debutName, filters: {} }
         return answer(request, reply, place, (context, { debut }) => read(context, id, debut))
-      })
+      }
+      for (const path of detailPaths(collection)) app.get(path, handler)
     },
   }
 
@@ -72,7 +78,7 @@ export function serveDialect(app: FastifyInstance, deps: ServeDeps) {
     read: (context: ReadContext, asked: Asked) => Promise<Shown>,
   ): Promise<FastifyReply> {
     const { origins, challengeUrl, bounds } = deps
-    const address = `${origins.baseUrl(request)}${app.prefix}${path}`
+    const address = `${origins.baseUrl(request)}${origins.isAtRoot(request.raw) ? '' : app.prefix}${path}`
     const asked = readAsked(queryOf(request), filters, debutName, bounds)
     const make = async (db: Db) => {
       const { payload, page, isBare = false, depends } = await read({ db, challengeUrl }, asked)
