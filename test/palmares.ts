@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { migrations } from '../src/store/migrations/index.js'
 
-const MAIN = join(import.meta.dirname, '..', 'dist', 'main.js')
+export const MAIN = join(import.meta.dirname, '..', 'dist', 'main.js')
 
 export interface Run {
   status: number | null

@@ -1,8 +1,10 @@
 import type { Command } from 'commander'
-import { checkPortal, repairPortal } from '../portal/check.js'
+import { type CheckReport, checkPortal, repairPortal } from '../portal/check.js'
 import { database } from '../settings.js'
+import type { Store } from '../store/store.js'
 import { command, withStore } from './command.js'
 import { CommandError, print } from './output.js'
+import { type Progress, startProgress } from './progress.js'
 
 export function checkCommand(): Command {
   const repair = {
@@ -12,11 +14,9 @@ export function checkCommand(): Command {
   return command('check', 'Check a store: its file, references, scores, places and search.', [database, repair]).action(
     async (options: { database: string; repair?: boolean }) => {
       await withStore(options.database, { create: false }, async (store) => {
-        if (options.repair) {
-          await repairPortal(store)
-          print('scores, counts, places and search derived anew')
-        }
-        const { counts, findings } = await checkPortal(store)
+        const progress = startProgress()
+        const { counts, findings } = await work(store, options.repair === true, progress).finally(progress.stop)
+        if (options.repair) print('scores, counts, places and search derived anew')
         print(
           `schema and file: ${Object.entries(counts)
             .map(([name, count]) => `${count} ${name}`)
@@ -28,5 +28,20 @@ export function checkCommand(): Command {
         if (advice.length > 0) throw new CommandError(`the store has faults; ${advice.join('; ')}`)
       })
     },
+  )
+}
+
+/** A repair is as long as a check, by and large. */
+async function work(store: Store, isRepaired: boolean, progress: Progress): Promise<CheckReport> {
+  const from = isRepaired ? 0.5 : 0
+  if (isRepaired) {
+    await repairPortal(store, (stage, done, of) => progress.update({ stage, part: (from * done) / of }))
+  }
+  return checkPortal(store, (what, done, of) =>
+    progress.update({
+      stage: `checking ${what}`,
+      part: from + ((1 - from) * done) / of,
+      count: `${done + 1} of ${of}`,
+    }),
   )
 }

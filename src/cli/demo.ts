@@ -11,7 +11,9 @@ import { database, port, serveSettings } from '../settings.js'
 import { openStore, showDatabaseUrl } from '../store/open.js'
 import type { Store } from '../store/store.js'
 import { command } from './command.js'
-import { print, startProgress, tell } from './output.js'
+import { showImport } from './import-progress.js'
+import { print, tell } from './output.js'
+import { startProgress } from './progress.js'
 
 const LOGIN = 'demo'
 const HOST = '127.0.0.1'
@@ -74,17 +76,10 @@ async function fillOnce(store: Store, url: string): Promise<DemoAccount | undefi
   if (!isEmpty) return undefined
   tell(`Making the demo portal in ${showDatabaseUrl(url)}, once…`)
   const account = { password: makeSessionToken().slice(0, 20), key: makeApiKey() }
-  const progress = startProgress('lines')
-  try {
-    const bytes = demoBytes(await accountLine(account))
-    await importDump(store, bytes, {
-      replace: false,
-      withAccounts: true,
-      onProgress: (step, lines) => progress.update('demo portal', lines, step === 'read' ? lines / DEMO_LINES : 1),
-    })
-  } finally {
-    progress.stop()
-  }
+  const bytes = demoBytes(await accountLine(account))
+  const progress = startProgress()
+  const onProgress = showImport(progress, (lines) => lines / DEMO_LINES)
+  await importDump(store, bytes, { replace: false, withAccounts: true, onProgress }).finally(progress.stop)
   return account
 }
 

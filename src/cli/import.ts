@@ -14,7 +14,9 @@ import { database, type Setting } from '../settings.js'
 import type { Store } from '../store/store.js'
 import { command, withStore } from './command.js'
 import { checkPlainFile, type Dump, openDump, peek } from './dump.js'
-import { print, startProgress, tell } from './output.js'
+import { showImport } from './import-progress.js'
+import { print, tell } from './output.js'
+import { startProgress } from './progress.js'
 
 interface ImportCommandOptions {
   database: string
@@ -79,9 +81,10 @@ async function convert(file: string, options: ImportCommandOptions): Promise<Con
   if (options.format === 'ctftime') return convertCtftime(openDump(file).stream, options.scale)
   if (options.format === 'ctfd-scoreboard') return convertScoreboard(openDump(file).stream, options.scale)
   checkPlainFile(file)
-  const progress = startProgress('records')
-  const onProgress = (records: number, part: number) => progress.update('reading', records, part)
-  return convertCtfd(file, { freeze: options.freeze === true, onProgress }).finally(() => progress.stop())
+  const progress = startProgress()
+  const onProgress = (records: number, part: number) =>
+    progress.update({ stage: 'reading the export', part, count: `${records} records` })
+  return convertCtfd(file, { freeze: options.freeze === true, onProgress }).finally(progress.stop)
 }
 
 /** Options that mean nothing for a format are refused, as they were given for something. */
@@ -102,14 +105,13 @@ function scaleNumber(text: string): Decimal {
   return found
 }
 
-const STEPS = { read: 'reading', merge: 'merging', rank: 'ranking' }
-
-/** Imports a dump and shows how much of it is read. */
+/** Imports a dump and shows its stages. */
 async function importInto(
   store: Store,
   { stream, totalBytes }: Dump,
   { replace = false, withAccounts = false }: ImportCommandOptions,
 ): Promise<ImportReport> {
+  const progress = startProgress()
   let bytesRead = 0
   const counted = (async function* () {
     for await (const chunk of stream) {
@@ -117,19 +119,8 @@ async function importInto(
       yield chunk
     }
   })()
-  const progress = startProgress('lines')
-  try {
-    return await importDump(store, counted, {
-      replace,
-      withAccounts,
-      onProgress: (step, lines) => {
-        const isRead = step !== 'read'
-        progress.update(STEPS[step], lines, isRead ? 1 : totalBytes && bytesRead / totalBytes)
-      },
-    })
-  } finally {
-    progress.stop()
-  }
+  const onProgress = showImport(progress, () => totalBytes && bytesRead / totalBytes)
+  return importDump(store, counted, { replace, withAccounts, onProgress }).finally(progress.stop)
 }
 
 function printReport({ lines, tallies, rebased, unknownFields }: ImportReport): void {

@@ -13,7 +13,8 @@ import { database, type Setting, serveSettings } from '../settings.js'
 import type { Store } from '../store/store.js'
 import { command, withStore } from './command.js'
 import { printTallies } from './import.js'
-import { print, startProgress, tell } from './output.js'
+import { print, tell } from './output.js'
+import { startProgress, timeOf } from './progress.js'
 
 const settings: Setting[] = [
   database,
@@ -127,34 +128,35 @@ async function mirror(store: Store, base: string, key: string, options: MirrorCo
 type Given = Omit<MirrorOptions, 'onProgress'>
 
 async function onePass(given: Given): Promise<void> {
-  const progress = startProgress('records')
+  const progress = startProgress()
   const report = await mirrorPass({
     ...given,
-    onProgress: (step, done, expected, secondsLeft) =>
-      progress.update(step, done, expected === undefined ? undefined : done / expected, restOf(expected, secondsLeft)),
+    onProgress: (stage, done, expected, part, secondsLeft) =>
+      progress.update({ stage, part, count: countOf(done, expected), rest: restOf(secondsLeft) }),
   }).finally(progress.stop)
   printReport(report)
   const { faults, isStopped } = report
   if (faults > 0 && !isStopped) {
-    throw new MirrorError(`${countOf(faults)} could not be read, as told above; the next pass asks again`)
+    throw new MirrorError(`${recordsOf(faults)} could not be read, as told above; the next pass asks again`)
   }
 }
 
-function restOf(expected: number | undefined, secondsLeft: number | undefined): string {
-  const of = expected === undefined ? '' : ` of ${expected}`
-  if (secondsLeft === undefined) return of
-  const minutes = Math.round(secondsLeft / 60)
-  const time =
-    secondsLeft < 90 ? `${Math.ceil(secondsLeft)} s` : minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
-  return `${of}, about ${time} left in all`
+function restOf(secondsLeft: number | undefined): string | undefined {
+  return secondsLeft === undefined ? undefined : `about ${timeOf(secondsLeft)} left`
 }
 
-function countOf(records: number): string {
+/** Without a record there is nothing to count. */
+function countOf(done: number, of: number | undefined): string | undefined {
+  if (of !== undefined) return `${done} of ${of} records`
+  return done === 0 ? undefined : recordsOf(done)
+}
+
+function recordsOf(records: number): string {
   return `${records} record${records === 1 ? '' : 's'}`
 }
 
 function printReport({ tallies, requests, isResumed, isStopped, faults }: PassReport): void {
-  const done = faults === 0 ? 'the pass is done' : `the pass is done but for ${countOf(faults)}`
+  const done = faults === 0 ? 'the pass is done' : `the pass is done but for ${recordsOf(faults)}`
   const what = isStopped ? 'the pass was stopped; the next run goes on' : done
   const waited = Math.round(requests.waitedMilliseconds / 1_000)
   print(

@@ -19,7 +19,8 @@ export interface MirrorOptions {
   connections: number
   /** Rows of one list; `MAX_LIST_ROWS` where undefined. */
   maxListRows?: number
-  onProgress(step: string, done: number, expected?: number, secondsLeft?: number): void
+  /** How many records of a stage are done, of how many; which part of the pass that is, 0 to 1; how long the rest takes. */
+  onProgress(stage: string, done: number, expected?: number, part?: number, secondsLeft?: number): void
   /** What the operator should know, though the pass goes on. */
   onWarning(message: string): void
 }

@@ -119,14 +119,16 @@ async function inTurns<T>(items: readonly T[], atOnce: number, work: (item: T) =
 function makeEstimate({ clock, transport, onProgress }: Pass, listed: ReadonlyMap<Noun, Listed[]>) {
   const begun = { at: clock.now(), requests: transport.tally.requests }
   const done = { challenges: 0, auteurs: 0, environnements_virtuels: 0 }
-  let left = NOUNS.reduce((sum, noun) => sum + (listed.get(noun) as Listed[]).length, 0)
+  const all = NOUNS.reduce((sum, noun) => sum + (listed.get(noun) as Listed[]).length, 0)
+  let left = all
   return {
     advance(noun: Noun) {
       done[noun]++
       left--
       const sent = transport.tally.requests - begun.requests
       const secondsLeft = sent === 0 ? undefined : ((clock.now() - begun.at) / 1_000 / sent) * left
-      onProgress(`reading ${noun}`, done[noun], (listed.get(noun) as Listed[]).length, secondsLeft)
+      const part = (all - left) / all
+      onProgress(`reading ${noun}`, done[noun], (listed.get(noun) as Listed[]).length, part, secondsLeft)
     },
   }
 }

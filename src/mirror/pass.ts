@@ -90,6 +90,7 @@ async function run(pass: Pass, settle: (source: Source) => Promise<void>): Promi
   // Whoever is in the copy and in no list is asked for; only a 404 removes them, as lists move while they are read.
   for (const noun of NOUNS) listed.set(noun, [...listed.get(noun)!, ...unnamed(known[noun].keys(), listed.get(noun)!)])
   await readDetails(pass, listed)
+  pass.onProgress('writing the copy', 0, undefined, 1)
   await batch.flush()
   if (faults.count > 0) return
   const unused = (await store.read(findUnusedRubriques)).filter((id) => !rubriques?.has(id))

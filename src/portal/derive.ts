@@ -6,12 +6,19 @@ import { ORDERS } from './orders.js'
  * What follows from the records: scores, counts, and the counted orders of the ranking and the lists. An import derives
  * all of it anew in its transaction, so no reader ever sees it half done.
  */
-export async function derive(db: Db): Promise<void> {
-  await derivePoints(db)
-  await deriveScores(db)
-  await deriveCounts(db)
-  await deriveRankings(db)
+export async function derive(db: Db, onStep: OnStep = ignore, onOrder: OnStep = ignore): Promise<void> {
+  const steps = [derivePoints, deriveScores, deriveCounts]
+  for (const [done, step] of steps.entries()) {
+    onStep(done, steps.length + 1)
+    await step(db)
+  }
+  onStep(steps.length, steps.length + 1)
+  await deriveRankings(db, onOrder)
 }
+
+/** Called before each step, with the steps done and all of them. */
+export type OnStep = (done: number, of: number) => void
+const ignore: OnStep = () => undefined
 
 /** What no author's points may pass, with the base or without: every sum of them is then exact, in SQL and in JSON. */
 export const MAX_POINTS = Number.MAX_SAFE_INTEGER
@@ -95,7 +102,7 @@ async function expectedScores(
  * The rankings by category and period, and every counted order, after `deriveScores`. All of it is worked out anew, and what
  * differs is written: it is most of a portal, and most of it stays as it is.
  */
-export async function deriveRankings(db: Db): Promise<void> {
+export async function deriveRankings(db: Db, onOrder: OnStep = ignore): Promise<void> {
   await db.exec('drop table if exists lot_classements')
   await db.exec(`create temporary table lot_classements as ${rankedIn()} order by 1, 2, 3`)
   await db.exec('create unique index lot_classements_cle on lot_classements (classement, cle, id_auteur)')
@@ -110,7 +117,10 @@ export async function deriveRankings(db: Db): Promise<void> {
   )
   await db.exec('drop table lot_classements')
   await db.analyze('classements')
-  for (const { pattern, entries } of ORDERS) await rebuild(db, pattern, entries)
+  for (const [done, { pattern, entries }] of ORDERS.entries()) {
+    onOrder(done, ORDERS.length)
+    await rebuild(db, pattern, entries)
+  }
   await db.analyze('noeuds')
 }
 

@@ -7,9 +7,12 @@ import { lotOf } from './lot.js'
 import { hasChanged, type MergeOptions, mergeAccounts, mergeData, type Tally } from './merge.js'
 import { Faults, type Staged, Stager } from './stage.js'
 
-export interface ImportOptions extends MergeOptions {
-  /** The name of the step under way, and the lines read so far. */
-  onProgress?: (step: 'read' | 'merge' | 'rank', lines: number) => void
+/** What an import does one after the other: a store may copy and fill, or do without; a part may be done over. */
+export type ImportStage = 'read' | 'settle' | 'copy' | 'merge' | 'check' | 'derive' | 'order' | 'fill' | 'commit'
+
+export interface ImportOptions extends Omit<MergeOptions, 'onStep'> {
+  /** The stage under way, and how much of it is done: for `read` lines, for `fill` rows, else steps; `of` all, where that is known. */
+  onProgress?: (stage: ImportStage, done: number, of?: number) => void
 }
 
 export interface ImportReport {
@@ -51,28 +54,28 @@ export async function importDump(
 ): Promise<ImportReport> {
   const faults = new Faults()
   let staged: Staged = { lines: 0, unknownFields: new Map() }
-  const onLines = (lines: number) => options.onProgress?.('read', lines)
+  const report = options.onProgress ?? (() => undefined)
+  const stepOf = (stage: ImportStage) => (done: number, of: number) => report(stage, done, of)
 
   const stage = async (db: Db) => {
-    staged = await new Stager(db, faults, { withAccounts: options.withAccounts, onProgress: onLines }).run(
-      readLines(bytes),
-    )
+    const onLines = (lines: number) => report('read', lines)
+    const { withAccounts } = options
+    const stager = new Stager(db, faults, { withAccounts, onProgress: onLines, onStep: stepOf('settle') })
+    staged = await stager.run(readLines(bytes))
     throwIfAny(faults)
   }
   let ofData: Tally[] = []
   let rebased = 0
   let isDataChanged = false
   const mergeAllData = async (db: Db): Promise<boolean> => {
-    options.onProgress?.('merge', staged.lines)
-    ofData = await mergeData(db, options, faults)
+    ofData = await mergeData(db, { ...options, onStep: stepOf('merge'), onCheck: stepOf('check') }, faults)
     throwIfAny(faults)
     rebased = await setBases(db)
     isDataChanged = hasChanged(ofData) || rebased > 0
     if (!isDataChanged) return false
     await checkPoints(db, faults)
     throwIfAny(faults)
-    options.onProgress?.('rank', staged.lines)
-    await derive(db)
+    await derive(db, stepOf('derive'), stepOf('order'))
     return true
   }
   const mergeRest = async (db: Db): Promise<{ change: Change; tallies: Tally[] }> => {
@@ -85,7 +88,7 @@ export async function importDump(
 
   try {
     const { withAccounts } = options
-    const { tallies } = await store.bulk({ withAccounts, mergeData: mergeAllData }, stage, mergeRest)
+    const { tallies } = await store.bulk({ withAccounts, mergeData: mergeAllData, onStage: report }, stage, mergeRest)
     return { ...staged, tallies, rebased }
   } catch (error) {
     if (error instanceof Unchanged) return { ...staged, tallies: error.tallies, rebased: 0 }

@@ -18,6 +18,9 @@ export interface MergeOptions {
   /** Removes what the dump does not name. */
   replace: boolean
   withAccounts: boolean
+  /** Called before each step of the merge, and of the check of references after it, with the steps done and all of them. */
+  onStep?: (done: number, of: number) => void
+  onCheck?: (done: number, of: number) => void
 }
 
 const accountKinds = recordKinds.filter(({ type }) => type === 'compte')
@@ -29,7 +32,7 @@ const dataKinds = recordKinds.filter(({ type }) => type !== 'compte')
  */
 export async function mergeData(db: Db, options: MergeOptions, faults: Faults): Promise<Tally[]> {
   const tallies = await mergeKinds(db, dataKinds, options)
-  await checkReferences(db, faults)
+  await checkReferences(db, faults, options)
   return tallies
 }
 
@@ -41,8 +44,14 @@ export async function mergeAccounts(db: Db, options: MergeOptions): Promise<Tall
 async function mergeKinds(db: Db, kinds: readonly RecordKind[], options: MergeOptions): Promise<Tally[]> {
   const tallies: Tally[] = []
   const removed = new Map<string, number>()
-  for (const kind of [...kinds].reverse()) removed.set(kind.type, await remove(db, kind, options))
+  const steps = kinds.length * 2
+  let done = 0
+  for (const kind of [...kinds].reverse()) {
+    options.onStep?.(done++, steps)
+    removed.set(kind.type, await remove(db, kind, options))
+  }
   for (const kind of kinds) {
+    options.onStep?.(done++, steps)
     const upserted = await upsert(db, kind)
     tallies.push({ type: kind.type, ...upserted, removed: removed.get(kind.type) as number })
   }
@@ -168,8 +177,9 @@ async function mergeKeys(db: Db): Promise<number> {
   return removed + kept + written
 }
 
-async function checkReferences(db: Db, faults: Faults): Promise<void> {
-  for (const kind of recordKinds) {
+async function checkReferences(db: Db, faults: Faults, { onCheck }: MergeOptions): Promise<void> {
+  for (const [done, kind] of recordKinds.entries()) {
+    onCheck?.(done, recordKinds.length)
     for (const { column, table } of kind.references) await checkReference(db, faults, kind.table, column, table)
   }
   await checkReference(db, faults, 'challenges_auteurs', 'id_auteur', 'auteurs')

@@ -38,6 +38,8 @@ export interface StageOptions {
   withAccounts: boolean
   /** Called now and then with the lines read so far. */
   onProgress?: ((lines: number) => void) | undefined
+  /** Called before each step that follows the last line, with the steps done and all of them. */
+  onStep?: (done: number, of: number) => void
 }
 
 export interface Staged {
@@ -75,7 +77,12 @@ export class Stager {
     }
     await this.flush(1)
     for (const table of this.batches.keys()) await this.db.analyze(lotOf(table))
-    for (const kind of recordKinds) await this.settleDuplicates(kind)
+    const steps = recordKinds.length + 1
+    for (const [done, kind] of recordKinds.entries()) {
+      this.options.onStep?.(done, steps)
+      await this.settleDuplicates(kind)
+    }
+    this.options.onStep?.(steps - 1, steps)
     await this.checkKeys()
     return this.staged
   }

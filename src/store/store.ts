@@ -97,7 +97,12 @@ export interface BulkOptions {
    * on a copy of them that nobody else sees, and again where the data have changed meanwhile.
    */
   mergeData?: (db: Db) => Promise<boolean>
+  /** Called now and then with what the store itself is doing, and how much of it is done: tables, or for `fill` rows. */
+  onStage?: OnStage
 }
+
+/** A store may copy the data, fill new tables from the copy, and then commits. */
+export type OnStage = (stage: 'copy' | 'fill' | 'commit', done: number, of: number) => void
 
 export interface ReadOptions {
   /**

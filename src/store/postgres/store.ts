@@ -199,7 +199,7 @@ export class PostgresStore implements Store {
 /** The merge of a bulk: one at a time in the whole portal. */
 async function transaction<T extends { change: Change }>(
   db: Connection,
-  { withAccounts, mergeData }: BulkOptions,
+  { withAccounts, mergeData, onStage }: BulkOptions,
   merge: (db: Db) => Promise<T>,
 ): Promise<{ value: T; versions: Versions }> {
   await db.exec(`begin`)
@@ -210,6 +210,7 @@ async function transaction<T extends { change: Change }>(
       await db.exec(`select pg_advisory_xact_lock(${LOCK_SPACE}, ${lock})`)
     }
     await mergeData?.(db)
+    onStage?.('commit', 0, 1)
     const value = await merge(db)
     const versions = await moveVersions(db, value.change)
     await db.exec('commit')

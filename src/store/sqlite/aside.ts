@@ -38,6 +38,9 @@ export interface AsideLimits {
 /** The data have changed since they were copied. */
 export class Overtaken extends Error {}
 
+/** Called now and then with what is done, and with all of it. */
+export type OnPart = (done: number, of: number) => void
+
 interface Table {
   name: string
   key: readonly string[]
@@ -69,10 +72,11 @@ export class Aside {
   }
 
   /** Copies the data as they are now. */
-  copy(): void {
+  copy(onTable: OnPart = () => undefined): void {
     this.db.change('begin')
     this.version = this.db.value('select version_donnees from etat')
-    for (const { name } of this.tables) {
+    for (const [done, { name }] of this.tables.entries()) {
+      onTable(done, this.tables.length)
       this.db.script(this.sqlOf(name).replace(/^create table/i, 'create temporary table'))
       this.db.change(`insert into temp.${name} select * from main.${name}`)
     }
@@ -85,11 +89,19 @@ export class Aside {
   }
 
   /** Fills new tables from the copies. Throws `Overtaken`. */
-  async fill(): Promise<void> {
+  async fill(onRows: OnPart = () => undefined): Promise<void> {
     this.db.script(`pragma main.cache_size = -${this.limits.cacheKib}`)
     await this.slice(() => this.create())
     this.isMade = true
-    const blocks = this.addBlocks()
+    const rows = this.tables.reduce(
+      (sum, { name }) => sum + Number(this.db.value(`select count(*) from temp.${name}`)),
+      0,
+    )
+    let filled = 0
+    const blocks = this.addBlocks((added) => {
+      onRows(filled, rows)
+      filled += added
+    })
     for (let isDone = false; !isDone; ) {
       await this.slice((isFull) => {
         do isDone = blocks.next().done === true
@@ -148,17 +160,19 @@ export class Aside {
   }
 
   /** Adds the rows of the copies in the order of their keys, a block at each step. */
-  private *addBlocks(): Generator<void> {
+  private *addBlocks(onBlock: (added: number) => void): Generator<void> {
     for (const table of this.tables) {
       for (let after: unknown[] | undefined = []; after; ) {
-        after = this.addBlock(table, after)
+        const { last, added } = this.addBlock(table, after)
+        onBlock(added)
+        after = last
         yield
       }
     }
   }
 
-  /** Adds the rows after a key and says the last; undefined where there are no more. */
-  private addBlock({ name, key, searched }: Table, after: unknown[]): unknown[] | undefined {
+  /** Adds the rows after a key and says how many, and the last; undefined where there are no more. */
+  private addBlock({ name, key, searched }: Table, after: unknown[]): { last: unknown[] | undefined; added: number } {
     const columns = key.join(', ')
     const bound = `(${key.map(() => '?').join(', ')})`
     const rest = `from temp.${name} where ${after.length > 0 ? `(${columns}) > ${bound}` : 'true'}`
@@ -169,13 +183,16 @@ export class Aside {
     const last = found && Object.values(found)
     const block = last ? `${rest} and (${columns}) <= ${bound}` : rest
     const values = [...after, ...(last ?? [])]
-    this.db.change(`insert into main.${this.newOf(name)} select * ${block} order by ${columns}`, ...values)
+    const added = this.db.change(
+      `insert into main.${this.newOf(name)} select * ${block} order by ${columns}`,
+      ...values,
+    )
     if (searched.length > 0) {
       const texts = searched.join(', ')
       const search = this.newOf(searchOf(name))
       this.db.change(`insert into main.${search} (rowid, ${texts}) select ${columns}, ${texts} ${block}`, ...values)
     }
-    return last
+    return { last, added }
   }
 
   /** One transaction of the filling, whose log is moved into the file at once. */

@@ -22,7 +22,7 @@ const LIMITS: BulkLimits = { isAside: isLarge, maxLogBytes: 32 * 1024 * 1024, ca
 /** `Store.bulk` on a connection of its own, whose temporary tables go with it. */
 export async function bulk<T extends { change: Change }>(
   path: string,
-  { mergeData = async () => false }: BulkOptions,
+  options: BulkOptions,
   stage: (db: Db) => Promise<void>,
   merge: Merge<T>,
   limits = LIMITS,
@@ -34,8 +34,8 @@ export async function bulk<T extends { change: Change }>(
     db.change('begin')
     await stage(db)
     db.change('commit')
-    const merged = limits.isAside(db) ? await mergeAside(db, limits, mergeData, merge) : undefined
-    const result = merged ?? (await mergeInPlace(db, mergeData, merge))
+    const merged = limits.isAside(db) ? await mergeAside(db, limits, options, merge) : undefined
+    const result = merged ?? (await mergeInPlace(db, options, merge))
     await emptyLog(db)
     return result
   } finally {
@@ -54,12 +54,13 @@ function isLarge(db: Connection): boolean {
 /** All in one transaction, which keeps other writers out and stands in the log whole. */
 async function mergeInPlace<T extends { change: Change }>(
   db: Connection,
-  mergeData: Merge<boolean>,
+  { mergeData, onStage }: BulkOptions,
   merge: Merge<T>,
 ): Promise<T> {
   db.script('pragma foreign_keys = on')
   return transaction(db, async () => {
-    await mergeData(db)
+    await mergeData?.(db)
+    onStage?.('commit', 0, 1)
     const value = await merge(db)
     return { value, change: value.change }
   })
@@ -69,17 +70,18 @@ async function mergeInPlace<T extends { change: Change }>(
 async function mergeAside<T extends { change: Change }>(
   db: Connection,
   limits: AsideLimits,
-  mergeData: Merge<boolean>,
+  { mergeData, onStage }: BulkOptions,
   merge: Merge<T>,
 ): Promise<T | undefined> {
   const aside = new Aside(db, limits)
   try {
-    aside.copy()
+    aside.copy((done, of) => onStage?.('copy', done, of))
     db.change('begin')
-    const isChanged = await mergeData(db)
+    const isChanged = (await mergeData?.(db)) === true
     db.change('commit')
-    if (isChanged) await aside.fill()
+    if (isChanged) await aside.fill((done, of) => onStage?.('fill', done, of))
     aside.forget()
+    onStage?.('commit', 0, 1)
     return await transaction(db, async () => {
       aside.checkCurrent()
       if (isChanged) aside.swap()
