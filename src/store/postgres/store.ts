@@ -1,4 +1,5 @@
 import { LongReads } from '../long-reads.js'
+import { findBrokenReferences } from '../references.js'
 import {
   type BulkOptions,
   type Change,
@@ -121,14 +122,7 @@ export class PostgresStore implements Store {
   async verify(): Promise<string[]> {
     const broken = await withClient(this.primary.address, (client) => findBrokenIndexes(client, false))
     return this.alone(async (db) => {
-      const faults = broken.map((index) => `the index ${index} is not valid`)
-      for (const { child, column, parent } of REFERENCES) {
-        const [broken] = await db.select(
-          `select 1 from ${child} c where not exists (select 1 from ${parent} p where p.${column} = c.${column}) limit 1`,
-        )
-        if (broken) faults.push(`a row of ${child} names a missing row of ${parent}`)
-      }
-      return faults
+      return [...broken.map((index) => `the index ${index} is not valid`), ...(await findBrokenReferences(db))]
     })
   }
 
@@ -220,16 +214,3 @@ async function transaction<T extends { change: Change }>(
     throw error
   }
 }
-
-/** The references between our tables; each column is named alike on both sides. */
-const REFERENCES: readonly { child: string; column: string; parent: string }[] = [
-  { child: 'challenges', column: 'id_rubrique', parent: 'rubriques' },
-  { child: 'challenges_auteurs', column: 'id_auteur', parent: 'auteurs' },
-  { child: 'challenges_auteurs', column: 'id_challenge', parent: 'challenges' },
-  { child: 'validations', column: 'id_auteur', parent: 'auteurs' },
-  { child: 'validations', column: 'id_challenge', parent: 'challenges' },
-  { child: 'comptes', column: 'id_auteur', parent: 'auteurs' },
-  { child: 'sessions', column: 'id_compte', parent: 'comptes' },
-  { child: 'sessions', column: 'id_cle', parent: 'cles_api' },
-  { child: 'cles_api', column: 'id_compte', parent: 'comptes' },
-]

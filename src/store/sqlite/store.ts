@@ -3,6 +3,7 @@ import { EVERYTHING } from '../journal.js'
 import { LongReads } from '../long-reads.js'
 import { NodesByVersion } from '../nodes.js'
 import { Mutex, Pool } from '../pool.js'
+import { findBrokenReferences } from '../references.js'
 import {
   type BulkOptions,
   type Change,
@@ -176,10 +177,7 @@ export class SqliteStore implements Store {
         line: string
       }[]
       if (found[0]?.line !== 'ok') return found.map((row) => row.line)
-      const broken = reader.rows(
-        'select "table" as child, parent from pragma_foreign_key_check limit 20',
-      ) as BrokenReference[]
-      return broken.map((row) => `a row of ${row.child} names a missing row of ${row.parent}`)
+      return findBrokenReferences(reader)
     })
   }
 
@@ -228,11 +226,6 @@ async function readBeside<T>(
     // Nobody waits for it: the thread does what it is asked in order.
     thread.rollback().catch(() => undefined)
   }
-}
-
-interface BrokenReference {
-  child: string
-  parent: string
 }
 
 /** `vacuum into` leaves out that the file is in WAL mode, without which readers and writers wait for each other. */

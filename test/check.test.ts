@@ -1,0 +1,181 @@
+import { DatabaseSync } from '@photostructure/sqlite'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { ORDERS } from '../src/portal/orders.js'
+import { TOP_LEVEL } from '../src/store/counted.js'
+import { SEARCH_INDEXES } from '../src/store/postgres/search.js'
+import { REFERENCES } from '../src/store/references.js'
+import { portail } from './fixtures.js'
+import { ACCOUNT, addAccount, type Engine, engines, OPERATOR, startServer, type TestServer } from './harness.js'
+import { palmaresHere } from './here.js'
+import { runSql } from './servers/postgres.js'
+
+/** A change that makes a store wrong, one that makes it right again, and what `check` prints in between. */
+interface Fault {
+  name: string
+  plant: Readonly<Record<Engine, string>>
+  undo: Readonly<Record<Engine, string>>
+  line: RegExp
+}
+
+const onBoth = (sql: string) => ({ sqlite: sql, postgres: sql })
+const ELSEWHERE = 1_000_000
+
+/** Moves a column of every row, as null stays null. */
+const moved = (table: string, column: string, name: string, by: number, line: RegExp): Fault => ({
+  name,
+  plant: onBoth(`update ${table} set ${column} = ${column} + ${by}`),
+  undo: onBoth(`update ${table} set ${column} = ${column} - ${by}`),
+  line,
+})
+
+const references = REFERENCES.map(({ child, column, parent }) =>
+  moved(
+    child,
+    column,
+    `${child}.${column}`,
+    ELSEWHERE,
+    new RegExp(`FAULT {2}file, indexes and references: .*a row of ${child} names a missing row of ${parent}`),
+  ),
+)
+
+const counted = [
+  moved('auteurs', 'score', 'auteurs.score', 1, /FAULT {2}scores and ranking keys: author 1;/),
+  moved('auteurs', 'nb_validations', 'auteurs.nb_validations', 1, /FAULT {2}scores and ranking keys: author 1;/),
+  moved('auteurs', 'cle_classement', 'auteurs.cle_classement', 1, /FAULT {2}scores and ranking keys: author 1;/),
+  moved('challenges', 'nb_validations', 'challenges.nb_validations', 1, /FAULT {2}counts .*: challenge 1;/),
+  moved('rubriques', 'nb_challenges', 'rubriques.nb_challenges', 1, /FAULT {2}counts .*: category 1;/),
+  moved('classements', 'cle', 'classements.cle', 1, /FAULT {2}rankings by category and period: ranking -\d/),
+]
+
+/** One counted order of each kind: a wrong node on some level, and no node at all. */
+const orders = ORDERS.flatMap(({ pattern }, i): Fault[] => {
+  const arbre = pattern.replace('%', pattern.startsWith('classements') ? '-1' : '1')
+  const line = new RegExp(`FAULT {2}places and pages: the order ${arbre}`)
+  const level = i % (TOP_LEVEL + 1)
+  const where = `where arbre = '${arbre}' and niveau = ${level}`
+  return [
+    {
+      name: `a node of ${arbre} on level ${level}`,
+      plant: onBoth(`update noeuds set nb = nb + 1 ${where}`),
+      undo: onBoth(`update noeuds set nb = nb - 1 ${where}`),
+      line,
+    },
+    {
+      name: `${arbre} without nodes`,
+      plant: onBoth(`update noeuds set arbre = 'perdu/${arbre}' where arbre = '${arbre}'`),
+      undo: onBoth(`update noeuds set arbre = '${arbre}' where arbre = 'perdu/${arbre}'`),
+      line,
+    },
+  ]
+})
+
+const search = SEARCH_INDEXES.map((index): Fault => {
+  const table = index.replace('_recherche', '')
+  const columns = { auteurs: 'nom_plie', challenges: 'titre_plie', environnements_virtuels: 'nom_plie' }
+  const column = columns[table as keyof typeof columns]
+  const extension = table === 'challenges' ? 'titre_plie gin_trgm_ops, soustitre_plie' : column
+  return {
+    name: index,
+    plant: {
+      sqlite: `insert into ${index} (${index}) values ('delete-all')`,
+      postgres: `drop index ${index}`,
+    },
+    undo: {
+      sqlite: `insert into ${index} (${index}) values ('rebuild')`,
+      postgres: `create index ${index} on ${table} using gin (${extension} gin_trgm_ops)`,
+    },
+    line: new RegExp(`FAULT {2}search: the index ${index}`),
+  }
+})
+
+describe('check', () => {
+  const servers = new Map<Engine, TestServer>()
+
+  beforeAll(async () => {
+    for (const engine of engines) servers.set(engine, await portalInUse(engine))
+  })
+  afterAll(async () => {
+    for (const server of servers.values()) await server.close()
+  })
+
+  const urlOf = (engine: Engine) => servers.get(engine)!.database
+  /** What it prints of each store; a test compares them. */
+  const check = async () => {
+    const runs = []
+    for (const engine of engines) runs.push(await palmaresHere('check', '--database', urlOf(engine)))
+    return runs
+  }
+  const expectAlike = (runs: unknown[]) => expect(new Set(runs.map((run) => JSON.stringify(run))).size).toBe(1)
+
+  test('finds no fault, on either engine, in a portal where people signed in by password and by key', async () => {
+    const runs = await check()
+    expectAlike(runs)
+    expect(runs[0]).toMatchObject({ status: 0, stderr: '', stdout: expect.not.stringContaining('FAULT') })
+  })
+
+  test.each([...references, ...counted, ...orders, ...search])(
+    'finds a fault in $name, in the same words on both engines',
+    async ({ plant, undo, line }) => {
+      for (const engine of engines) await tamper(urlOf(engine), plant[engine])
+      try {
+        const runs = await check()
+        for (const run of runs) expect(run).toMatchObject({ status: 1, stdout: expect.stringMatching(line) })
+        expectAlike(runs)
+      } finally {
+        for (const engine of engines) await tamper(urlOf(engine), undo[engine])
+      }
+    },
+  )
+
+  test('finds no fault once all of these are undone', async () => {
+    for (const run of await check()) expect(run.stdout).not.toContain('FAULT')
+  })
+
+  test('looks at every reference that the schema of SQLite declares, which has all of them', () => {
+    const file = new DatabaseSync(urlOf('sqlite').slice('sqlite:'.length), { readOnly: true })
+    const declared = file
+      .prepare(
+        `select m.name as child, f."from" as "column", f."table" as parent
+         from sqlite_master m, pragma_foreign_key_list(m.name) f where m.type = 'table'`,
+      )
+      .all()
+      .map((row) => ({ ...(row as object) }))
+    file.close()
+    expect(REFERENCES).toHaveLength(declared.length)
+    expect(REFERENCES).toEqual(expect.arrayContaining(declared))
+  })
+})
+
+/** Serves a portal with an account of each kind, its keys, and sessions that a password and a key made. */
+async function portalInUse(engine: Engine): Promise<TestServer> {
+  const server = await startServer(portail, { engine })
+  await addAccount(server.store, OPERATOR)
+  const body = new URLSearchParams({ login: ACCOUNT.login, password: ACCOUNT.password })
+  await signIn(() => server.anonymous('/login', { method: 'POST', body }))
+  const byKey = { headers: { cookie: `api_key=${server.key}` } }
+  await signIn(() => server.anonymous('/rootme/login', byKey))
+  const sessions = await server.store.read((db) =>
+    db.select<{ id_cle: number | null }>('select id_cle from sessions order by id_cle is null'),
+  )
+  expect(sessions).toEqual([{ id_cle: 1 }, { id_cle: null }])
+  return server
+}
+
+/** A busy machine sheds load. */
+async function signIn(ask: () => Promise<Response>): Promise<void> {
+  await vi.waitFor(async () => expect((await ask()).status).toBe(200), { timeout: 30_000, interval: 100 })
+}
+
+/** Changes a store behind its back, references unchecked. */
+async function tamper(url: string, sql: string): Promise<void> {
+  if (url.startsWith('postgres')) {
+    await runSql(url, `set session_replication_role = replica; ${sql}`)
+    return
+  }
+  const file = new DatabaseSync(url.slice('sqlite:'.length), { timeout: 5_000 })
+  try {
+    file.exec(`pragma foreign_keys = off; ${sql}`)
+  } finally {
+    file.close()
+  }
+}
