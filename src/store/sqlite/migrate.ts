@@ -5,6 +5,7 @@ import type { Migration } from '../migrations/migration.js'
 import { StoreError } from '../store.js'
 import { Connection } from './connection.js'
 import { beginImmediate } from './transaction.js'
+import { turnOnWal } from './wal.js'
 
 /** Marks the file as ours, so that a wrong path is told from a store: "PLMS" in ASCII. */
 const APPLICATION_ID = 0x504c4d53
@@ -46,9 +47,7 @@ export function pendingMigrations(path: string): Migration[] {
 export async function migrate(path: string): Promise<Migration[]> {
   const connection = new Connection(path, { busyTimeoutMilliseconds: 1_000 })
   try {
-    if (connection.value('pragma journal_mode = wal') !== 'wal') {
-      throw new StoreError('unreachable', `${path}: this file system cannot hold a WAL store; use a local disk`)
-    }
+    turnOnWal(connection)
     const run: Migration[] = []
     for (const migration of migrations) {
       if (await apply(connection, migration)) run.push(migration)

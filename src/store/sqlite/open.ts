@@ -5,22 +5,20 @@ import type { OpenOptions } from '../opening.js'
 import { type Store, StoreError } from '../store.js'
 import { createFile, migrate, pendingMigrations } from './migrate.js'
 import { SqliteStore } from './store.js'
+import { ensureWal } from './wal.js'
 
 export async function openSqlite(url: string, { create, serving }: OpenOptions): Promise<Store> {
   const path = pathOf(url)
-  if (create) {
-    await migrateSqlite(url)
-    return new SqliteStore(path, serving !== undefined)
-  }
-  if (!existsSync(path)) {
+  if (create) await migrateSqlite(url)
+  else if (!existsSync(path)) {
     throw new StoreError(
       'missing',
       `${path}: there is no store here; \`palmares import FILE\` or \`palmares serve\` makes one`,
     )
-  }
-  if (pendingMigrations(path).length > 0) {
+  } else if (pendingMigrations(path).length > 0) {
     throw new StoreError('older', `${path}: the store needs a newer schema; run \`palmares migrate\``)
   }
+  ensureWal(path)
   return new SqliteStore(path, serving !== undefined)
 }
 

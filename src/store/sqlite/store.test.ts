@@ -161,6 +161,58 @@ describe('a file that is no store of ours is refused and left as it is:', () => 
   })
 })
 
+describe('a file that lost its WAL mode, as a copy made by `vacuum into`', () => {
+  test('gets it back when it is opened, by a command or to serve: a write does not wait for a snapshot', async () => {
+    for (const [name, create] of [
+      ['copied.db', true],
+      ['copied-too.db', false],
+    ] as const) {
+      copyWith(name, '')
+      const serving = { log: console, connections: 1, timeoutSeconds: 1 }
+      const copy = await openStore(`sqlite:${join(folder, name)}`, create ? { create, serving } : { create })
+      try {
+        const seen = await copy.read(async (db) => {
+          const before = await rubriques(db)
+          await addRubrique(copy, 'added')
+          return [before, await rubriques(db)]
+        })
+        expect(seen).toEqual([[], []])
+        expect(await copy.read(rubriques)).toEqual(['added'])
+      } finally {
+        await copy.close()
+      }
+    }
+  })
+
+  test('is refused with the reason where another process keeps it from that', async () => {
+    copyWith('in-use.db', '')
+    const holder = await holdLock(['begin', 'select * from etat'], join(folder, 'in-use.db'))
+    for (const args of [['export'], ['serve', '--port', '0']]) {
+      const { status, stderr } = await palmares([...args, '--database', 'sqlite:in-use.db'], { cwd: folder })
+      expect([status, stderr]).toEqual([
+        1,
+        expect.stringMatching(
+          /^error: [^\n]*in-use\.db: [^\n]*not in WAL mode[^\n]*locked by another process[^\n]*\n$/,
+        ),
+      ])
+    }
+    await holder.release()
+  })
+
+  test.runIf(process.getuid?.() === 0)('is refused with the reason to a user who may not write it', async () => {
+    chmodSync(folder, 0o755)
+    copyWith('read-only.db', '')
+    chmodSync(join(folder, 'read-only.db'), 0o644)
+    const run = await palmares(['serve', '--port', '0', '--database', 'sqlite:read-only.db'], {
+      cwd: folder,
+      uid: 65_534,
+    })
+    expect(run).toMatchObject({
+      ...{ status: 1, stderr: expect.stringMatching(/^error: [^\n]*not in WAL mode[^\n]*writable[^\n]*\n$/) },
+    })
+  })
+})
+
 describe('the operator is told in one line, with status 1,', () => {
   test('of a page that was overwritten, by check', async () => {
     await importInto(

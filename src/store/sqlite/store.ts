@@ -17,10 +17,11 @@ import {
 import { Streams } from '../streams.js'
 import { bulk } from './bulk.js'
 import type { ThreadKind } from './calls.js'
-import { Connection, openReader, openWriter } from './connection.js'
+import { type Connection, openReader, openWriter } from './connection.js'
 import type { SqliteDb } from './db.js'
 import { LastingThread, type Thread } from './thread.js'
 import { transaction, WRITER_PATIENCE_MILLISECONDS } from './transaction.js'
+import { ensureWal } from './wal.js'
 
 /** Snapshots open at once. One is enough while no read waits for anything but the store. */
 const MAX_READERS = 8
@@ -162,7 +163,7 @@ export class SqliteStore implements Store {
     try {
       closeSync(openSync(unfinished, 'wx', 0o600))
       await this.readers.use(async (reader) => reader.change('vacuum into ?', unfinished))
-      keepWal(unfinished)
+      ensureWal(unfinished)
       renameSync(unfinished, file)
     } catch (error) {
       rmSync(unfinished, { force: true })
@@ -225,16 +226,6 @@ async function readBeside<T>(
   } finally {
     // Nobody waits for it: the thread does what it is asked in order.
     thread.rollback().catch(() => undefined)
-  }
-}
-
-/** `vacuum into` leaves out that the file is in WAL mode, without which readers and writers wait for each other. */
-function keepWal(path: string): void {
-  const copy = new Connection(path, { busyTimeoutMilliseconds: 0 })
-  try {
-    copy.value('pragma journal_mode = wal')
-  } finally {
-    copy.close()
   }
 }
 
