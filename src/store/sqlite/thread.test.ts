@@ -81,6 +81,15 @@ describe('a long read', () => {
     expect(threads).toHaveLength(1)
   })
 
+  test('whose thread cannot be sent a value fails alone: each later answer is that of its own question', async () => {
+    const answers = await made.store.read(async (db) => {
+      const unsent = db.select('select ? as n', () => 0).catch((error: Error) => error.name)
+      const sent = [1, 2, 3].map((n) => db.select<{ n: number }>('select ? as n', n))
+      return Promise.all([unsent, ...sent])
+    }, isLong)
+    expect(answers).toEqual(['DataCloneError', [{ n: 1 }], [{ n: 2 }], [{ n: 3 }]])
+  })
+
   test('whose thread ends is told so, and another thread takes its place', async () => {
     const reading = made.store.read(async (db) => {
       await rubriques(db)

@@ -81,11 +81,12 @@ export class Thread extends SqliteDb {
   private ask<T>(call: Call): Promise<T> {
     if (this.fault) return Promise.reject(this.fault)
     if (Date.now() >= this.deadline && !CLEANUP.includes(call[0])) return Promise.reject(tooSlow(this.path))
-    // A process that has nothing else to do waits for an answer, and for nothing more.
-    if (this.asked.length === 0) this.worker.ref()
     return new Promise((resolve, reject) => {
-      this.asked.push({ resolve: resolve as Asked['resolve'], reject })
+      // A call that cannot be sent throws here, and must not wait for an answer that is another's.
       this.worker.postMessage(call)
+      // A process that has nothing else to do waits for an answer, and for nothing more.
+      if (this.asked.length === 0) this.worker.ref()
+      this.asked.push({ resolve: resolve as Asked['resolve'], reject })
     })
   }
 
