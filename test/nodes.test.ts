@@ -126,6 +126,26 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
     for (const node of [one, other]) expect((await node.get('/rubriques', key)).text).toContain('repris')
   })
 
+  test('a version that a failover lost is given up, even if a node learnt of it after it heard the new primary', async () => {
+    const shows = (node: Node, nom: string) => async () => (await node.get('/rubriques', key)).text.includes(nom)
+    await importInto(one.store, [{ type: 'rubrique', id_rubrique: 7, nom: 'avant' }])
+    const [kept] = await runSql<{ v: string }>(database, 'select version_donnees as v from etat')
+    await importInto(one.store, [{ type: 'rubrique', id_rubrique: 7, nom: 'perdu' }])
+    for (const node of [one, other]) await until(shows(node, 'perdu'), 1_000)
+    // Nothing tells: the lines stay, as they would lead to the new primary already.
+    await runSql(
+      database,
+      `update rubriques set nom = 'avant' where id_rubrique = 7; update etat set version_donnees = ${kept!.v}`,
+    )
+    for (const node of [one, other]) {
+      await until(shows(node, 'avant'))
+      expect((await node.store.versions()).donnees).toBe(Number(kept!.v))
+      expect(node.store.state().isHearing).toBe(true)
+    }
+    await importInto(one.store, [{ type: 'rubrique', id_rubrique: 7, nom: 'ensuite' }])
+    for (const node of [one, other]) await until(shows(node, 'ensuite'), 1_000)
+  })
+
   test('a node whose line is back lets go of its other connections, which may lead to a server that is no primary any more', async () => {
     const pids = async () => {
       const rows = await runSql<{ pid: number }>(

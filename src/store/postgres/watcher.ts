@@ -11,6 +11,8 @@ const CONNECT_MILLISECONDS = 2_000
 const FIRST_RETRY_MILLISECONDS = 50
 const MAX_RETRY_MILLISECONDS = 2_000
 
+const NOTHING: Versions = { donnees: 0, comptes: 0 }
+
 /**
  * Hears from the primary which versions its commits made. While it hears, what it knows is new to some milliseconds; when
  * the line is lost it knows nothing, until it listens again and has caught up.
@@ -21,6 +23,8 @@ export class Watcher {
   /** The portal that it listens to, once it has. */
   identite: string | undefined
   private client: Client | undefined
+  /** What was noted since the question that is under way was sent. */
+  private noted = NOTHING
   private isClosed = false
   private beat: NodeJS.Timeout | undefined
 
@@ -34,6 +38,7 @@ export class Watcher {
   /** Listens, or throws `StoreError`. */
   async start(): Promise<void> {
     const client = await connect(this.address, { connect: CONNECT_MILLISECONDS, answer: HEARTBEAT_MILLISECONDS })
+    this.client = client
     try {
       const { rows } = await client.query<{ schema: string }>('select current_schema() as schema')
       await client.query(`listen ${client.escapeIdentifier(CHANNEL_PREFIX + rows[0]?.schema)}`)
@@ -41,11 +46,11 @@ export class Watcher {
       // Whoever may connect to the database may notify too, so a notification is only a reason to look.
       client.on('notification', () => void this.check(client, checks))
       client.once('end', () => this.lose(client, 'the connection ended'))
-      // After a failover this may be less than what was heard before, and is the truth all the same.
-      this.heard = await checks.next()
-      this.client = client
       this.beat = setInterval(() => void this.check(client, checks), HEARTBEAT_MILLISECONDS)
+      await checks.next()
     } catch (error) {
+      this.client = undefined
+      clearInterval(this.beat)
       await client.end().catch(() => undefined)
       throw toStoreError(this.address, error)
     }
@@ -53,12 +58,9 @@ export class Watcher {
   }
 
   /** Takes note of versions that an answer showed, or a commit of our own made: nothing older is shown from then on. */
-  note({ donnees, comptes }: Versions): void {
-    if (!this.heard || (this.heard.donnees >= donnees && this.heard.comptes >= comptes)) return
-    this.heard = {
-      donnees: Math.max(this.heard.donnees, donnees),
-      comptes: Math.max(this.heard.comptes, comptes),
-    }
+  note(versions: Versions): void {
+    this.noted = newest(this.noted, versions)
+    if (this.heard) this.heard = newest(this.heard, versions)
   }
 
   async close(): Promise<void> {
@@ -70,16 +72,24 @@ export class Watcher {
     await client?.end().catch(() => undefined)
   }
 
+  /**
+   * What was noted before the question was sent had been committed by then, so the answer is not less. Where it is, a
+   * failover lost the noted version, and the answer counts.
+   */
   private async ask(client: Client): Promise<Versions> {
+    this.noted = NOTHING
     const { rows } = await client.query<Snapshot>(SELECT_VERSIONS)
     const { identite, versions } = checked(this.address, rows[0])
-    this.identite = identite
+    if (this.client === client) {
+      this.identite = identite
+      this.heard = newest(this.noted, versions)
+    }
     return versions
   }
 
   private async check(client: Client, checks: Checks): Promise<void> {
     try {
-      this.note(await checks.next())
+      await checks.next()
     } catch (error) {
       this.lose(client, (error as Error).message)
     }
@@ -87,7 +97,7 @@ export class Watcher {
 
   /** From now on nothing is known; each request asks for itself until the line is back. */
   private lose(client: Client, reason: string): void {
-    if (this.client !== client) return
+    if (this.client !== client || !this.heard) return
     this.client = undefined
     this.heard = undefined
     clearInterval(this.beat)
@@ -113,4 +123,8 @@ export class Watcher {
       return
     }
   }
+}
+
+function newest(one: Versions, other: Versions): Versions {
+  return { donnees: Math.max(one.donnees, other.donnees), comptes: Math.max(one.comptes, other.comptes) }
 }
