@@ -232,6 +232,19 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       await expectRefused(['export', '--database', url], /half there/)
     })
 
+    test('a store that lacks any one of its tables', async () => {
+      const url = await makeDatabase()
+      await migrateStore(url, { withoutTrigrams: false })
+      const tables = (await tablesOf(url)).filter((table) => table !== 'palmares_schema')
+      expect(tables).toContain('miroir_ressources')
+      for (const table of tables) {
+        await runSql(url, `alter table ${table} rename to ailleurs`)
+        await expect(openStore(url, { create: false })).rejects.toThrow(`half there: the table ${table} is missing`)
+        await runSql(url, `alter table ailleurs rename to ${table}`)
+      }
+      await (await openStore(url, { create: false })).close()
+    })
+
     test('a server that is too old', async () => {
       const url = await makeDatabase()
       const { port } = new URL(url)

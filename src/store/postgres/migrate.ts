@@ -132,10 +132,11 @@ interface Found {
   tables: string[]
 }
 
-const OUR_TABLES = [
-  ...['etat', 'rubriques', 'auteurs', 'challenges', 'challenges_auteurs', 'validations', 'environnements_virtuels'],
-  ...['comptes', 'sessions', 'cles_api', 'noeuds', 'classements', 'journal'],
-]
+/** The tables that the migrations make, besides their own. */
+const OUR_TABLES = migrations
+  .flatMap(({ postgres }) => postgres)
+  .flatMap((sql) => /^create table (\w+)/.exec(sql)?.[1] ?? [])
+  .filter((table) => table !== 'palmares_schema')
 
 const FOUND = `select current_setting('server_version_num')::int as server, current_setting('server_encoding') as encoding,
   pg_is_in_recovery() as "isReplica", to_regclass('palmares_schema') is not null as schema,
