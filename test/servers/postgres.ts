@@ -158,7 +158,7 @@ async function start(
 }
 
 /** PostgreSQL refuses to run as root. */
-function ordinaryUser(): User | undefined {
+export function ordinaryUser(): User | undefined {
   if (process.getuid?.() !== 0) return undefined
   const users = readFileSync('/etc/passwd', 'utf8').split('\n')
   const line = ['postgres:', 'nobody:'].map((name) => users.find((user) => user.startsWith(name))).find(Boolean)

@@ -38,6 +38,11 @@ export async function connect(address: Address, options: ConnectOptions = {}): P
   }
 }
 
+/** The number of the server's process, as the client was told when it connected. */
+export function toldProcess(client: Client): number | null {
+  return (client as unknown as { processID: number | null }).processID
+}
+
 /** What a client asks in one turn goes out in one write, which is most of what a short question costs here. */
 export function sendTogether(client: Client | PoolClient): void {
   const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
@@ -159,6 +164,12 @@ const notWhole = (what: string): KnownFault => ({
 
 const away = (what: string): KnownFault => ({ fault: 'unreachable', message: () => what })
 
+/** A prepared statement is on another connection than the one that it was prepared on. */
+const sessionLost: KnownFault = {
+  fault: 'unsupported',
+  message: () => 'the connection does not keep its session; use a pooler in session mode (pool_mode = session)',
+}
+
 /** By SQLSTATE, or by its class: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const faults: Record<string, KnownFault> = {
   '08': away('the connection broke; check that PostgreSQL runs and look at its log'),
@@ -169,6 +180,7 @@ const faults: Record<string, KnownFault> = {
     fault: 'readonly',
     message: () => 'this is a read-only server, such as a replica; give --database the primary',
   },
+  '26000': sessionLost,
   '28': {
     fault: 'denied',
     message: ({ user }) =>
@@ -184,6 +196,7 @@ const faults: Record<string, KnownFault> = {
     fault: 'denied',
     message: ({ user }) => `the user ${JSON.stringify(user)} may not do this; make it the owner of the database`,
   },
+  '42P05': sessionLost,
   '42P01': notWhole('a table'),
   '42703': notWhole('a column'),
   '53100': { fault: 'full', message: () => 'the disk of the server is full; free some space' },

@@ -3,6 +3,7 @@ import type { Migration } from '../migrations/migration.js'
 import { StoreError } from '../store.js'
 import type { Address } from './address.js'
 import { type Client, withClient } from './driver.js'
+import { refusePooler } from './pooler.js'
 import { createSearchIndexes, findSearchIndexes, SEARCH_INDEXES } from './search.js'
 import { LOCK_SPACE, notPrimary, SCHEMA_LOCK } from './server.js'
 
@@ -21,7 +22,11 @@ export interface Schema {
 
 /** Looks at a database and changes nothing. Throws `StoreError` for one that this program cannot use. */
 export function inspect(address: Address): Promise<Schema> {
-  return withClient(address, (client) => schemaOf(address, client), { answer: LOOK_MILLISECONDS })
+  const look = async (client: Client) => {
+    await refusePooler(address, client)
+    return schemaOf(address, client)
+  }
+  return withClient(address, look, { answer: LOOK_MILLISECONDS })
 }
 
 /**
@@ -30,6 +35,7 @@ export function inspect(address: Address): Promise<Schema> {
  */
 export function migrate(address: Address, options: { withoutTrigrams: boolean }): Promise<Migration[]> {
   return withClient(address, async (client) => {
+    await refusePooler(address, client)
     const { pending, hasSearch } = await schemaOf(address, client)
     const isWanted = !options.withoutTrigrams && !hasSearch
     if (pending.length === 0 && !isWanted) return []

@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Db, StoreError, type StoreFault, type StoreLog, type Versions } from '../store.js'
+import { withClient } from './driver.js'
+import { refusePooler } from './pooler.js'
 import type { Server, Snapshot } from './server.js'
 import type { Watcher } from './watcher.js'
 
 /** A replica that is set aside is asked whether it is well again, soon at first. */
 const FIRST_PROBE_MILLISECONDS = 10
 const MAX_PROBE_MILLISECONDS = 1_000
+/** One that does not answer at the start is set aside. */
+const PROVE_MILLISECONDS = 1_000
 /** One that lags is part of each change; only one that lags so long is worth a line in the log. */
 const LAG_WORTH_A_WORD_MILLISECONDS = 5_000
 
@@ -28,7 +32,12 @@ export class Replica {
 
   /** Looks at it before it is used: throws `StoreError` for an address that was not meant; one that is away is waited for. */
   async prove(): Promise<void> {
+    const { address } = this.server
     try {
+      await withClient(address, (client) => refusePooler(address, client), {
+        connect: PROVE_MILLISECONDS,
+        answer: PROVE_MILLISECONDS,
+      })
       await this.server.read(async (_db, found) => this.check(found))
     } catch (error) {
       if (!(error instanceof StoreError) || LASTING.has(error.fault)) throw error
