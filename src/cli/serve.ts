@@ -38,9 +38,10 @@ async function superviseWorkers(options: ServeOptions, count: number, log: Logge
 }
 
 async function serveAsWorker(options: ServeOptions, settings: AppSettings, log: Logger): Promise<void> {
-  const { leave, work } = await import('./worker.js')
+  const { leave, makeSiblings, work } = await import('./worker.js')
   try {
-    const store = await openStore(options.database, { create: false, serving: toServing(options, log) })
+    const serving = { ...toServing(options, log), siblings: makeSiblings(log) }
+    const store = await openStore(options.database, { create: false, serving })
     try {
       const { stopped } = await work(store, settings, options, log)
       await stopped

@@ -7,6 +7,7 @@ import { LocalLimits } from '../limits/local.js'
 import { answer } from '../limits/workers.js'
 import { CommandError } from './output.js'
 import { claimPort, nextSignal, serveMetrics } from './serving.js'
+import { VersionRelay } from './siblings.js'
 import type { FromWorker, ToWorker } from './worker.js'
 import { StartError, Workers } from './workers.js'
 
@@ -14,8 +15,10 @@ import { StartError, Workers } from './workers.js'
 export async function supervise(options: ServeOptions, count: number, log: Logger): Promise<void> {
   const limits = new LocalLimits()
   const sum = new MetricsSum<Worker>((worker) => say(worker, { kind: 'metrics' }))
+  const versions = new VersionRelay<Worker>(say)
   const heard = (worker: Worker, message: FromWorker) => {
-    if (message.kind === 'limits') say(worker, answer(limits, message))
+    if (message.kind === 'versions') versions.heard(worker, message)
+    else if (message.kind === 'limits') say(worker, answer(limits, message))
     else if (message.kind === 'metrics') sum.heard(worker, message.metrics, message.isWhole)
     else if (message.kind === 'observe')
       tellTraffic(worker, message.question).catch((error) =>
@@ -26,7 +29,11 @@ export async function supervise(options: ServeOptions, count: number, log: Logge
     const metrics = await (await sum.sum(workers.serving)).getMetricsAsJSON()
     say(worker, { kind: 'traffic', question, traffic: trafficOf(metrics, workers.serving.size) })
   }
-  const workers = new Workers({ heard, ended: (worker) => sum.ended(worker) }, log)
+  const ended = (worker: Worker) => {
+    sum.ended(worker)
+    versions.ended(worker)
+  }
+  const workers = new Workers({ heard, ended }, log)
   await settleOnPort(options)
   const metricsServer = await serveMetrics(sum.source(workers.serving), options.metricsPort, log)
   try {

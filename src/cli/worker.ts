@@ -11,6 +11,7 @@ import type { Store } from '../store/store.js'
 import { type Listening, listenOn, openLimits, stopApp } from './listen.js'
 import { Observer } from './observer.js'
 import { STOP_SIGNALS } from './serving.js'
+import { type FromSibling, type ToSibling, WorkerSiblings } from './siblings.js'
 
 /** The supervisor hears of new counts so often, that few are lost with a worker that crashes. */
 const REPORT_INTERVAL_MILLISECONDS = 1_000
@@ -24,9 +25,23 @@ export type FromWorker =
   | { kind: 'metrics'; metrics: MetricValues; isWhole: boolean }
   | { kind: 'observe'; question: number }
   | LimitsQuestion
+  | FromSibling
 
 /** What the supervisor says to a worker. */
-export type ToWorker = { kind: 'metrics' } | { kind: 'traffic'; question: number; traffic: Trafic } | LimitsAnswer
+export type ToWorker =
+  | { kind: 'metrics' }
+  | { kind: 'traffic'; question: number; traffic: Trafic }
+  | LimitsAnswer
+  | ToSibling
+
+/** The other workers, for the store of this one. */
+export function makeSiblings(log: Logger): WorkerSiblings {
+  const siblings = new WorkerSiblings(tell, log)
+  process.on('message', (message: ToWorker) => {
+    if (message.kind === 'versions') siblings.heard(message)
+  })
+  return siblings
+}
 
 /** Serves a store beside other workers, until a signal or the end of the supervisor; the caller closes the store. */
 export async function work(
@@ -47,7 +62,7 @@ export async function work(
   process.on('message', (message: ToWorker) => {
     if (message.kind === 'metrics') void tellMetrics(metrics)
     else if (message.kind === 'traffic') observer.heard(message.question, message.traffic)
-    else shared.heard(message)
+    else if (message.kind === 'budgets') shared.heard(message)
   })
   const address = await listenOn(app, options, 'worker serves')
   const reports = setInterval(() => void tellGrowth(metrics), REPORT_INTERVAL_MILLISECONDS)

@@ -35,11 +35,13 @@ export async function openPostgres(url: string, { create, serving }: OpenOptions
       `${address.shown}: there are no search indexes, so searches read the table; see \`palmares migrate\``,
     )
   }
-  const watcher = new Watcher(address, serving.log, () => primary.renew())
+  const { siblings } = serving
+  const watcher = new Watcher(address, serving.log, () => primary.renew(), siblings)
   const replicas = (serving.replicas ?? []).map((replica) => makeReplica(addressOf(replica), serving, watcher, search))
-  const store = new PostgresStore(primary, search, { watcher, replicas, connections: serving.connections })
+  const store = new PostgresStore(primary, search, { watcher, replicas, connections: serving.connections, siblings })
   try {
     await watcher.start()
+    siblings?.join(watcher)
     for (const replica of replicas) await replica.prove()
     return store
   } catch (error) {

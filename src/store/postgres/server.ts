@@ -176,10 +176,10 @@ export class Server {
 }
 
 /** Moves the versions of a transaction and tells every node that listens, when it commits. */
-export async function moveVersions(db: Db, { donnees = [], comptes = false }: Change): Promise<Versions> {
-  const isMoved = donnees.length > 0 || comptes
+export async function moveVersions(db: Db, change: Change): Promise<Versions> {
+  const { donnees = [], comptes = false } = change
   const [versions] = await db.select<Versions>(
-    isMoved
+    movesVersions(change)
       ? `with moved as (update etat set version_donnees = ${next('donnees', donnees.length > 0)}, version_comptes = ${next('comptes', comptes)}
            returning version_donnees as donnees, version_comptes as comptes)
          select donnees, comptes, pg_notify('${CHANNEL_PREFIX}' || current_schema(), '') from moved`
@@ -190,6 +190,10 @@ export async function moveVersions(db: Db, { donnees = [], comptes = false }: Ch
   const newest = await appendJournal(db, donnees, versions.donnees)
   await db.exec('update etat set version_donnees = ?', newest)
   return { donnees: newest, comptes: versions.comptes }
+}
+
+export function movesVersions({ donnees = [], comptes = false }: Change): boolean {
+  return donnees.length > 0 || comptes
 }
 
 /** Listeners hear their own portal, where a database has one in each of several schemas. */

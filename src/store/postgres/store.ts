@@ -1,4 +1,5 @@
 import { LongReads } from '../long-reads.js'
+import type { Siblings } from '../opening.js'
 import { findBrokenReferences } from '../references.js'
 import {
   type BulkOptions,
@@ -22,6 +23,7 @@ import {
   LOCK_MILLISECONDS,
   LOCK_SPACE,
   LOCKS,
+  movesVersions,
   moveVersions,
   type Server,
   SILENT_WRITER_MILLISECONDS,
@@ -35,6 +37,7 @@ export interface Beside {
   replicas: readonly Replica[]
   /** Connections to each server; long reads have half of them at most, and leave the others to what is short. */
   connections: number
+  siblings?: Siblings | undefined
 }
 
 /** A portal on a PostgreSQL server, which any number of nodes share, with replicas for its reads where there are some. */
@@ -77,7 +80,7 @@ export class PostgresStore implements Store {
 
   async write<T>(change: Change, work: (db: Db) => Promise<T>, domain: Domain = 'comptes'): Promise<T> {
     const { value, versions } = await this.primary.write(change, work, domain)
-    this.beside?.watcher.note(versions)
+    await this.acknowledge(change, versions)
     return value
   }
 
@@ -89,7 +92,7 @@ export class PostgresStore implements Store {
     return this.alone(async (db) => {
       await stage(db)
       const { value, versions } = await transaction(db, options, merge)
-      this.beside?.watcher.note(versions)
+      await this.acknowledge(value.change, versions)
       return value
     })
   }
@@ -149,7 +152,8 @@ export class PostgresStore implements Store {
   }
 
   async close(): Promise<void> {
-    const { watcher, replicas = [] } = this.beside ?? {}
+    const { watcher, replicas = [], siblings } = this.beside ?? {}
+    siblings?.leave()
     await this.streams.close()
     await Promise.all([this.primary, ...replicas, watcher].map((each) => each?.close()))
   }
@@ -167,6 +171,12 @@ export class PostgresStore implements Store {
     }
     this.reads.primary++
     return this.primary.read((db, version) => this.shown(db, version, work))
+  }
+
+  /** After a commit: this process and its siblings know its versions before the caller does. */
+  private async acknowledge(change: Change, versions: Versions): Promise<void> {
+    this.beside?.watcher.note(versions)
+    if (movesVersions(change)) await this.beside?.siblings?.tell(versions)
   }
 
   /** Takes note of what an answer is about to show, so that no later one shows anything older. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Member, Siblings } from '../opening.js'
 import type { StoreLog, Versions } from '../store.js'
 import type { Address } from './address.js'
 import { Checks } from './checks.js'
@@ -13,16 +14,22 @@ const MAX_RETRY_MILLISECONDS = 2_000
 
 const NOTHING: Versions = { donnees: 0, comptes: 0 }
 
+/** A connection that listens, and the questions that go over it. */
+interface Line {
+  client: Client
+  checks: Checks
+}
+
 /**
  * Hears from the primary which versions its commits made. While it hears, what it knows is new to some milliseconds; when
  * the line is lost it knows nothing, until it listens again and has caught up.
  */
-export class Watcher {
-  /** The versions as last heard; undefined while the line is lost. */
-  heard: Versions | undefined
+export class Watcher implements Member {
   /** The portal that it listens to, once it has. */
   identite: string | undefined
-  private client: Client | undefined
+  private line: Line | undefined
+  /** The versions as last heard; undefined while the line is lost. */
+  private known: Versions | undefined
   /** What was noted since the question that is under way was sent. */
   private noted = NOTHING
   private isClosed = false
@@ -33,23 +40,29 @@ export class Watcher {
     private readonly log: StoreLog,
     /** What to do when the line is back, which may lead to another server now. */
     private readonly renewed: () => void,
+    private readonly siblings?: Siblings,
   ) {}
+
+  /** The versions; undefined where a change may have been acknowledged that this process does not know. */
+  get heard(): Versions | undefined {
+    return this.siblings?.isInformed === false ? undefined : this.known
+  }
 
   /** Listens, or throws `StoreError`. */
   async start(): Promise<void> {
     const client = await connect(this.address, { connect: CONNECT_MILLISECONDS, answer: HEARTBEAT_MILLISECONDS })
-    this.client = client
+    const line: Line = { client, checks: new Checks(() => this.ask(line)) }
+    this.line = line
     try {
       const { rows } = await client.query<{ schema: string }>('select current_schema() as schema')
       await client.query(`listen ${client.escapeIdentifier(CHANNEL_PREFIX + rows[0]?.schema)}`)
-      const checks = new Checks(() => this.ask(client))
       // Whoever may connect to the database may notify too, so a notification is only a reason to look.
-      client.on('notification', () => void this.check(client, checks))
-      client.once('end', () => this.lose(client, 'the connection ended'))
-      this.beat = setInterval(() => void this.check(client, checks), HEARTBEAT_MILLISECONDS)
-      await checks.next()
+      client.on('notification', () => void this.check(line))
+      client.once('end', () => this.lose(line, 'the connection ended'))
+      this.beat = setInterval(() => void this.check(line), HEARTBEAT_MILLISECONDS)
+      await line.checks.next()
     } catch (error) {
-      this.client = undefined
+      this.line = undefined
       clearInterval(this.beat)
       await client.end().catch(() => undefined)
       throw toStoreError(this.address, error)
@@ -60,48 +73,53 @@ export class Watcher {
   /** Takes note of versions that an answer showed, or a commit of our own made: nothing older is shown from then on. */
   note(versions: Versions): void {
     this.noted = newest(this.noted, versions)
-    if (this.heard) this.heard = newest(this.heard, versions)
+    if (this.known) this.known = newest(this.known, versions)
+  }
+
+  /** Where the line is lost there is no need to ask: nothing is known until it is back. */
+  async catchUp(): Promise<void> {
+    if (this.line) await this.check(this.line)
   }
 
   async close(): Promise<void> {
     this.isClosed = true
     clearInterval(this.beat)
-    const { client } = this
-    this.client = undefined
-    this.heard = undefined
-    await client?.end().catch(() => undefined)
+    const { line } = this
+    this.line = undefined
+    this.known = undefined
+    await line?.client.end().catch(() => undefined)
   }
 
   /**
    * What was noted before the question was sent had been committed by then, so the answer is not less. Where it is, a
    * failover lost the noted version, and the answer counts.
    */
-  private async ask(client: Client): Promise<Versions> {
+  private async ask(line: Line): Promise<Versions> {
     this.noted = NOTHING
-    const { rows } = await client.query<Snapshot>(SELECT_VERSIONS)
+    const { rows } = await line.client.query<Snapshot>(SELECT_VERSIONS)
     const { identite, versions } = checked(this.address, rows[0])
-    if (this.client === client) {
+    if (this.line === line) {
       this.identite = identite
-      this.heard = newest(this.noted, versions)
+      this.known = newest(this.noted, versions)
     }
     return versions
   }
 
-  private async check(client: Client, checks: Checks): Promise<void> {
+  private async check(line: Line): Promise<void> {
     try {
-      await checks.next()
+      await line.checks.next()
     } catch (error) {
-      this.lose(client, (error as Error).message)
+      this.lose(line, (error as Error).message)
     }
   }
 
   /** From now on nothing is known; each request asks for itself until the line is back. */
-  private lose(client: Client, reason: string): void {
-    if (this.client !== client || !this.heard) return
-    this.client = undefined
-    this.heard = undefined
+  private lose(line: Line, reason: string): void {
+    if (this.line !== line || !this.known) return
+    this.line = undefined
+    this.known = undefined
     clearInterval(this.beat)
-    client.end().catch(() => undefined)
+    line.client.end().catch(() => undefined)
     this.log.warn(
       `${this.address.shown}: changes are not heard any more (${reason}); every request asks for the version`,
     )
