@@ -2,10 +2,11 @@ import { nowSeconds } from '../instant.js'
 import { EVERYTHING } from '../store/journal.js'
 import type { Change, Db, Store } from '../store/store.js'
 import { derive, derivePoints, MAX_POINTS } from './derive.js'
+import { Faults } from './faults.js'
 import { readLines } from './lines.js'
 import { lotOf } from './lot.js'
 import { hasChanged, type MergeOptions, mergeAccounts, mergeData, type Tally } from './merge.js'
-import { Faults, type Staged, Stager } from './stage.js'
+import { type Staged, Stager } from './stage.js'
 
 /** What an import does one after the other: a store may copy and fill, or do without; a part may be done over. */
 export type ImportStage = 'read' | 'settle' | 'copy' | 'merge' | 'check' | 'derive' | 'order' | 'fill' | 'commit'
@@ -30,8 +31,8 @@ export class ImportError extends Error {
     readonly faults: Faults,
     readonly what: 'dump' | 'file' = 'dump',
   ) {
-    const rest = faults.count - faults.shown.length
-    super([...faults.shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('\n'))
+    const { shown, rest } = faults
+    super([...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('\n'))
     this.name = 'ImportError'
   }
 }

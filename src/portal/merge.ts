@@ -1,8 +1,8 @@
 import { nowSeconds } from '../instant.js'
 import type { Db } from '../store/store.js'
+import type { Faults } from './faults.js'
 import { lotOf } from './lot.js'
 import { type RecordKind, recordKinds } from './records.js'
-import type { Faults } from './stage.js'
 
 /** What an import did to the records of one kind. */
 export interface Tally {
