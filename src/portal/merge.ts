@@ -2,7 +2,8 @@ import { nowSeconds } from '../instant.js'
 import type { Db } from '../store/store.js'
 import type { Faults } from './faults.js'
 import { lotOf } from './lot.js'
-import { type RecordKind, recordKinds } from './records.js'
+import type { RecordKind } from './record-kind.js'
+import { recordKinds } from './records.js'
 
 /** What an import did to the records of one kind. */
 export interface Tally {

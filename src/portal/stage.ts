@@ -4,7 +4,8 @@ import { FieldError } from './fields.js'
 import type { Line } from './lines.js'
 import { createLot, lotOf, lotsOf } from './lot.js'
 import { type ParsedLine, parseLine } from './parse.js'
-import { type RecordKind, recordKinds } from './records.js'
+import type { RecordKind } from './record-kind.js'
+import { recordKinds } from './records.js'
 
 export interface StageOptions {
   withAccounts: boolean
