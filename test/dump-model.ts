@@ -64,7 +64,11 @@ export function emptyModel(): Model {
 export function importIntoModel(
   before: Model,
   lines: readonly DumpLine[],
-  { replace = false, withAccounts = false }: { replace?: boolean; withAccounts?: boolean },
+  {
+    replace = false,
+    withAccounts = false,
+    removeOperators = false,
+  }: { replace?: boolean; withAccounts?: boolean; removeOperators?: boolean },
 ): Model | undefined {
   const named = new Map<string, { line: DumpLine; key: string | number }>()
   for (const line of lines) {
@@ -102,7 +106,12 @@ export function importIntoModel(
     const wanted = line.score === undefined ? 0 : (line.score as number) - points
     model.auteurs.get(line.id_auteur as number)!.base = (line.score_base as number | undefined) ?? wanted
   }
+  if (!removeOperators && hasOperator(before) && !hasOperator(model)) return undefined
   return isSound(model) && isExact(model) ? model : undefined
+}
+
+function hasOperator({ comptes }: Model): boolean {
+  return [...comptes.values()].some(({ operateur, desactive }) => operateur === true && desactive !== true)
 }
 
 const LIVE_TYPES = ['rubrique', 'auteur', 'challenge', 'validation']

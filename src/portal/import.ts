@@ -23,6 +23,8 @@ export interface ImportReport {
   rebased: number
   /** Fields that were left out, with how often they came. */
   unknownFields: Map<string, number>
+  /** The logins of accounts that are gone, most of them as their authors are. */
+  removedAccounts: string[]
 }
 
 /** What was to be imported has faults, so nothing was changed. The message lists the first of them, one a line. */
@@ -79,20 +81,26 @@ export async function importDump(
     await derive(db, stepOf('derive'), stepOf('order'))
     return true
   }
-  const mergeRest = async (db: Db): Promise<{ change: Change; tallies: Tally[] }> => {
-    const tallies = [...ofData, ...(await mergeAccounts(db, options))]
+  const mergeRest = async (db: Db): Promise<{ change: Change; tallies: Tally[]; removedAccounts: string[] }> => {
+    const { tallies: ofAccounts, removedAccounts } = await mergeAccounts(db, options, faults)
+    throwIfAny(faults)
+    const tallies = [...ofData, ...ofAccounts]
     if (!isDataChanged && !hasChanged(tallies)) throw new Unchanged(tallies)
     await db.exec('update etat set dernier_import = ?', nowSeconds())
     const accounts = tallies.some((tally) => ['auteur', 'compte'].includes(tally.type) && hasChanged([tally]))
-    return { change: { donnees: EVERYTHING, comptes: accounts }, tallies }
+    return { change: { donnees: EVERYTHING, comptes: accounts }, tallies, removedAccounts }
   }
 
   try {
     const { withAccounts } = options
-    const { tallies } = await store.bulk({ withAccounts, mergeData: mergeAllData, onStage: report }, stage, mergeRest)
-    return { ...staged, tallies, rebased }
+    const { tallies, removedAccounts } = await store.bulk(
+      { withAccounts, mergeData: mergeAllData, onStage: report },
+      stage,
+      mergeRest,
+    )
+    return { ...staged, tallies, rebased, removedAccounts }
   } catch (error) {
-    if (error instanceof Unchanged) return { ...staged, tallies: error.tallies, rebased: 0 }
+    if (error instanceof Unchanged) return { ...staged, tallies: error.tallies, rebased: 0, removedAccounts: [] }
     throw error
   }
 }

@@ -24,6 +24,7 @@ interface Step {
   lines: DumpLine[]
   replace: boolean
   withAccounts: boolean
+  removeOperators?: boolean
 }
 
 /** Lines that are applied one by one to the portal as it is. */
@@ -245,7 +246,7 @@ async function expectSameAfterMoving(store: Store): Promise<void> {
 }
 
 async function emptied(some: Store): Promise<Store> {
-  await importText(some, [], { replace: true, withAccounts: true })
+  await importText(some, [], { replace: true, withAccounts: true, removeOperators: true })
   expect(await textOf(some, true)).toBe('')
   return some
 }
@@ -333,6 +334,7 @@ function step(): fc.Arbitrary<Step> {
     lines,
     replace: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
     withAccounts: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
+    removeOperators: fc.boolean(),
   })
 }
 
