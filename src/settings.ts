@@ -31,6 +31,12 @@ export const database: Setting = {
   parse: databaseUrl,
 }
 
+/** What `import` and `accounts remove` share. */
+export const removeOperators: Setting = {
+  flags: '--remove-operators',
+  description: 'go on even if no enabled operator is left',
+}
+
 export const host: Setting = {
   flags: '--host <address>',
   description: 'the address to listen on; 0.0.0.0 for every interface',

@@ -108,11 +108,12 @@ describe('accounts', () => {
     expect([await get({ cookie }), await get(bearer(key)), await login('alice', PASSWORD)]).toEqual([401, 401, 200])
   })
 
-  test('passwd, disable and enable refuse a login that nobody has', async () => {
+  test('passwd, disable, enable and remove refuse a login that nobody has', async () => {
     for (const args of [
       ['passwd', 'nobody', '--password-stdin'],
       ['disable', 'nobody'],
       ['enable', 'nobody'],
+      ['remove', 'nobody'],
     ]) {
       expect(await runWith(PASSWORD, 'accounts', ...args)).toEqual(failed('there is no account nobody'))
     }

@@ -51,7 +51,18 @@ describe('--help', () => {
   test('of each command names each option and its variable', async () => {
     const commands: [string, string[]][] = [
       ['serve', ['database', 'host', 'port', 'metrics-port', ...SERVE]],
-      ['import', ['database', 'format PALMARES_IMPORT_FORMAT', 'replace', 'with-accounts', 'freeze', 'scale']],
+      [
+        'import',
+        [
+          'database',
+          'format PALMARES_IMPORT_FORMAT',
+          'replace',
+          'with-accounts',
+          'remove-operators',
+          'freeze',
+          'scale',
+        ],
+      ],
       ['export', ['database', 'format PALMARES_EXPORT_FORMAT', 'with-accounts']],
       ['demo', ['database', 'port', ...SERVE]],
       ['mirror', ['database', 'portal-url', 'key-file', 'every', 'authors', 'requests-per-second', 'connections']],
@@ -59,6 +70,7 @@ describe('--help', () => {
       ['accounts list', ['database', 'json']],
       ['accounts passwd', ['database', 'password-stdin']],
       ['accounts disable', ['database']],
+      ['accounts remove', ['database', 'remove-operators']],
       ['accounts enable', ['database']],
       ['keys create', ['database', 'name', 'expires', 'scope', 'quiet']],
       ['keys list', ['database', 'json']],

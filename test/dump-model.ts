@@ -64,11 +64,16 @@ export function emptyModel(): Model {
 export function importIntoModel(
   before: Model,
   lines: readonly DumpLine[],
-  { replace = false, withAccounts = false }: { replace?: boolean; withAccounts?: boolean },
+  {
+    replace = false,
+    withAccounts = false,
+    removeOperators = false,
+  }: { replace?: boolean; withAccounts?: boolean; removeOperators?: boolean },
 ): Model | undefined {
   const named = new Map<string, { line: DumpLine; key: string | number }>()
   for (const line of lines) {
     if (line.type === 'compte' && !withAccounts) return undefined
+    if (line.partiel === true) return undefined
     const id = `${line.type} ${JSON.stringify(keyOf(line))}`
     const known = named.get(id)
     if (known && meaningOf(known.line) !== meaningOf(line)) return undefined
@@ -101,7 +106,40 @@ export function importIntoModel(
     const wanted = line.score === undefined ? 0 : (line.score as number) - points
     model.auteurs.get(line.id_auteur as number)!.base = (line.score_base as number | undefined) ?? wanted
   }
+  if (!removeOperators && hasOperator(before) && !hasOperator(model)) return undefined
   return isSound(model) && isExact(model) ? model : undefined
+}
+
+function hasOperator({ comptes }: Model): boolean {
+  return [...comptes.values()].some(({ operateur, desactive }) => operateur === true && desactive !== true)
+}
+
+const LIVE_TYPES = ['rubrique', 'auteur', 'challenge', 'validation']
+
+/**
+ * The model after one live line, or undefined where it is refused: what an import of the line alone does, but partial lines
+ * change what they name, a date is never erased, and no account is removed.
+ */
+export function ingestIntoModel(before: Model, line: DumpLine): Model | undefined {
+  if (!LIVE_TYPES.includes(line.type as string)) return undefined
+  const known = (before[kindOf(line).table] as Map<unknown, DumpLine>).get(keyOf(line))
+  if (line.supprime === true) {
+    const hasAccount = [...before.comptes.values()].some(({ id_auteur }) => id_auteur === line.id_auteur)
+    if (line.partiel === true || (line.type === 'auteur' && hasAccount)) return undefined
+    return importIntoModel(before, [line], {})
+  }
+  if (line.partiel === true && !known) return undefined
+  const whole = line.partiel === true ? completed(known!, line) : line
+  const isUndated = line.type === 'validation' && (line.date ?? undefined) === undefined
+  return importIntoModel(before, [isUndated && known ? { ...whole, date: known.date } : whole], {})
+}
+
+/** The whole line that does what a partial one does: null makes a field unknown, as leaving it out does in a whole line. */
+function completed({ base, ...known }: DumpLine, { partiel: _, ...line }: DumpLine): DumpLine {
+  const named = Object.entries(line).filter(([, value]) => value !== undefined)
+  const setsBase = named.some(([name]) => name === 'score' || name === 'score_base')
+  const kept = line.type === 'auteur' && !setsBase ? { score_base: base } : {}
+  return { ...known, ...kept, ...Object.fromEntries(named.map(([name, value]) => [name, value ?? undefined])) }
 }
 
 /** What `export` must write, line for line. */

@@ -40,6 +40,17 @@ const batches: Record<string, DumpLine[]> = {
   'a challenge that goes': [{ type: 'challenge', id_challenge: 2, supprime: true }],
   'a category': [{ type: 'rubrique', id_rubrique: 9, nom: 'r' }],
   'a category that goes': [{ type: 'rubrique', id_rubrique: 3, supprime: true }],
+  'an author who goes': [{ type: 'auteur', id_auteur: 11, supprime: true }],
+  'some fields of an author': [
+    { type: 'auteur', id_auteur: 12, statut: '6forum', partiel: true },
+    { type: 'auteur', id_auteur: 13, score: 7, partiel: true },
+  ],
+  'some fields of a challenge': [{ type: 'challenge', id_challenge: 3, score: 4, partiel: true }],
+  'some fields of a solve': [{ ...validation, id_auteur: 10, date: '2024-12-31T00:00:00Z', partiel: true }],
+  'some fields of what is not there': [
+    { ...challenge, id_challenge: 99_999, partiel: true },
+    { ...auteur, id_auteur: 99_999, partiel: true },
+  ],
   'lines that are refused': [
     ...[
       { ...validation, id_auteur: 99_999 },

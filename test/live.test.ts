@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { applyInBatches } from '../src/cli/ingest.js'
+import { checkPortal } from '../src/portal/check.js'
 import { ingest, type LineResult } from '../src/portal/live/ingest.js'
 import { openStore } from '../src/store/open.js'
 import { type Store, StoreError } from '../src/store/store.js'
@@ -19,6 +20,7 @@ import {
   type TestServer,
 } from './harness.js'
 import { Model } from './model.js'
+import { partialLines } from './partial-lines.js'
 import { watchedStore } from './watched.js'
 import { problemOf } from './wire.js'
 
@@ -66,7 +68,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
   test('is in every answer of the next request, and whatever is held is right after any lines', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.array(anyLine, { minLength: 1, maxLength: 6 }), { maxLength: 5 }),
+        fc.array(fc.array(anyLiveLine, { minLength: 1, maxLength: 6 }), { maxLength: 5 }),
         async (batches) => {
           await start()
           const targets = everything(new Model(START))
@@ -138,7 +140,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     const validation = { type: 'validation', id_auteur: 3, id_challenge: 2, date: '2026-01-01T00:00:00Z' }
     const lines = [
       ...[validation, validation, { ...validation, id_auteur: 999 }, { type: 'compte', login: 'x' }],
-      ...[{ type: 'auteur', id_auteur: 2, supprime: true }, { type: 'environnement_virtuel' }, { type: 'chose' }],
+      ...[{ type: 'auteur', id_auteur: 1, supprime: true }, { type: 'environnement_virtuel' }, { type: 'chose' }],
       ...[{ type: 'auteur', id_auteur: 999, nom: 'new' }, { ...validation, id_auteur: 999 }, { type: 'rubrique' }],
     ].map((line) => JSON.stringify(line))
     const response = await send(`${lines.join('\r\n')}\n\n[1]\n{"type":"validation"\n`)
@@ -156,7 +158,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
         { ligne: 2, resultat: 'connue' },
         refused(3, /^id_auteur names 999, which auteurs does not have$/),
         refused(4, /type must be one of validation, challenge, auteur, rubrique|mot_de_passe|id_auteur/),
-        refused(5, /^an auteur is removed by an import alone$/),
+        refused(5, /^the auteur has the account alice; remove it first, with palmares accounts remove$/),
         refused(6, /id_environnement_virtuel|type must be one of/),
         refused(7, /^type must be one of/),
         { ligne: 8, resultat: 'appliquee' },
@@ -205,15 +207,191 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
   })
 
   test('a line or an object of more than 128 KiB is refused, as parsing it would keep others waiting', async () => {
-    const line = JSON.stringify({ type: 'validation', id_auteur: 4, id_challenge: 2, x: 'x'.repeat(131_072) })
+    const line = JSON.stringify({ type: 'validation', id_auteur: 4, id_challenge: 2, date: 'x'.repeat(131_072) })
     const { lignes } = (await (await send(`\n${line}\n`)).json()) as Answer
     expect(lignes).toEqual([{ ligne: 2, resultat: 'refusee', raison: 'the line is longer than 131072 bytes' }])
     await problemOf(await send(line, { 'content-type': 'application/json' }), 'body_too_large')
   })
 
-  test('names the fields that no record of the type has, and refuses a coding or a charset that it does not read', async () => {
-    const line = { type: 'validation', id_auteur: 4, id_challenge: 2, Date: '2026-01-01T00:00:00Z' }
-    expect(await post([line])).toMatchObject({ lignes: [{ ligne: 1, champs_inconnus: ['Date'] }] })
+  describe('a partial line', () => {
+    const first = {
+      ...{ type: 'challenge', id_challenge: 1, id_rubrique: 1, titre: 'c1', soustitre: 's', lang: 'fr' },
+      ...{ score: 10, id_trad: 7, date_publication: '2024-01-01T00:00:00Z', auteurs: [2, 3] },
+    }
+    const author = { type: 'auteur', id_auteur: 5, nom: 'n4', statut: '6forum', lang: 'fr', score: 70 }
+    const solved = { type: 'validation', id_auteur: 5, id_challenge: 1, date: '2025-05-05T00:00:00Z' }
+    const records = () => exportFrom(server.store)
+    const one = async (type: string, id: number) =>
+      (await records()).find((line) => line.type === type && line[`id_${type}`] === id)
+    const results = async (...lines: DumpLine[]) => (await post(lines)).lignes.map(({ resultat }) => resultat)
+    const partial = (line: DumpLine) => ({ ...line, partiel: true })
+    beforeEach(() => importInto(server.store, [...HELD, first, author, solved].filter(isLast), { replace: true }))
+
+    test('changes the named fields of a record of any type and no other', async () => {
+      const auteur = { type: 'auteur', id_auteur: 5 }
+      const changes: [DumpLine, DumpLine][] = [
+        [
+          { ...auteur, nom: 'x' },
+          { ...author, nom: 'x' },
+        ],
+        [
+          { ...auteur, lang: null },
+          { type: 'auteur', id_auteur: 5, nom: 'x', statut: '6forum', score: 70 },
+        ],
+        [
+          { ...auteur, score: 90 },
+          { type: 'auteur', id_auteur: 5, nom: 'x', statut: '6forum', score: 90 },
+        ],
+        [
+          { ...auteur, score_base: 1 },
+          { type: 'auteur', id_auteur: 5, nom: 'x', statut: '6forum', score: 11 },
+        ],
+      ]
+      for (const [line, expected] of changes) {
+        expect(await results(partial(line), partial(line))).toEqual(['appliquee', 'connue'])
+        expect(await one('auteur', 5)).toEqual(expected)
+      }
+      const challenge = { type: 'challenge', id_challenge: 1 }
+      expect(await results(partial({ ...challenge, titre: 'T', score: 20 }))).toEqual(['appliquee'])
+      expect(await one('challenge', 1)).toEqual({ ...first, titre: 'T', score: 20 })
+      expect((await one('auteur', 5))?.score).toBe(21)
+      expect(await results(partial({ ...challenge, auteurs: [4], id_trad: null }))).toEqual(['appliquee'])
+      const { id_trad: _, ...rest } = first
+      expect(await one('challenge', 1)).toEqual({ ...rest, titre: 'T', score: 20, auteurs: [4] })
+      expect(await results(partial({ ...solved, date: '2025-06-06T00:00:00+02:00' }))).toEqual(['appliquee'])
+      expect(await records()).toContainEqual({ ...solved, date: '2025-06-05T22:00:00Z' })
+      expect(await results(partial({ type: 'rubrique', id_rubrique: 1, nom: 'R' }))).toEqual(['appliquee'])
+      expect(await one('rubrique', 1)).toEqual({ type: 'rubrique', id_rubrique: 1, nom: 'R' })
+      await heard(engine)
+      await expectRight(everything(new Model(await records())))
+    })
+
+    test('that names the id alone is known', async () => {
+      const before = await records()
+      const ids = [
+        { type: 'auteur', id_auteur: 5 },
+        { type: 'challenge', id_challenge: 1 },
+      ]
+      const rest = [
+        { type: 'rubrique', id_rubrique: 1 },
+        { type: 'validation', id_auteur: 5, id_challenge: 1 },
+      ]
+      expect(await results(...[...ids, ...rest].map(partial))).toEqual(Array(4).fill('connue'))
+      expect(await records()).toEqual(before)
+    })
+
+    test('is refused for a missing record, and sees what the lines before it in the batch did', async () => {
+      const auteur = { type: 'auteur', id_auteur: 777, nom: 'new', statut: '6forum' }
+      const missing = [
+        { ...auteur },
+        { type: 'challenge', id_challenge: 777, score: 3 },
+        { type: 'rubrique', id_rubrique: 777, nom: 'r' },
+        { type: 'validation', id_auteur: 6, id_challenge: 1 },
+        { type: 'validation', id_auteur: 777, id_challenge: 1 },
+      ]
+      const { lignes } = await post(missing.map(partial))
+      for (const [i, { type }] of missing.entries()) {
+        expect(lignes[i]).toMatchObject({ resultat: 'refusee', raison: expect.stringContaining(`have this ${type}`) })
+      }
+      const goes = { type: 'auteur', id_auteur: 777, supprime: true }
+      expect(
+        await results(auteur, partial({ type: 'auteur', id_auteur: 777, lang: 'fr' }), goes, partial(auteur), auteur),
+      ).toEqual(['appliquee', 'appliquee', 'appliquee', 'refusee', 'appliquee'])
+      expect(await one('auteur', 777)).toEqual({ ...auteur, score: 0 })
+    })
+
+    test.each<[DumpLine, string]>([
+      [{ ...author, partiel: 'yes' }, 'partiel must be true or false'],
+      [{ ...author, partiel: 1 }, 'partiel must be true or false'],
+      [{ ...author, partiel: null }, 'partiel must be true or false'],
+      [{ type: 'auteur', id_auteur: 5, partiel: true, supprime: true }, 'partiel does not go with supprime'],
+      [{ type: 'auteur', nom: 'x', partiel: true }, 'id_auteur is missing'],
+      [{ type: 'auteur', id_auteur: 5, nom: null, partiel: true }, 'nom is missing'],
+      [{ type: 'challenge', id_challenge: 1, score: null, partiel: true }, 'score is missing'],
+      [
+        { type: 'challenge', id_challenge: 1, id_rubrique: 99, partiel: true },
+        'id_rubrique names 99, which rubriques does not have',
+      ],
+      [
+        { type: 'challenge', id_challenge: 1, auteurs: [999], partiel: true },
+        'auteurs names 999, which auteurs does not have',
+      ],
+    ])('%j is refused: %s', async (line, raison) => {
+      const before = await records()
+      expect(await post([line])).toMatchObject({ lignes: [{ ligne: 1, resultat: 'refusee', raison }] })
+      const object = await send(JSON.stringify(line), { 'content-type': 'application/json' })
+      expect(await object.json()).toMatchObject({ lignes: [{ resultat: 'refusee', raison }] })
+      expect(await records()).toEqual(before)
+    })
+
+    test('a validation without a date leaves a known date, whole or partial, and a date replaces an unknown one', async () => {
+      const { date, ...undated } = solved
+      const before = await records()
+      expect(await results(undated, { ...undated, date: null }, partial({ ...undated, date: null }), solved)).toEqual(
+        Array(4).fill('connue'),
+      )
+      expect(await records()).toEqual(before)
+      const other = { ...undated, id_auteur: 6 }
+      expect(await results(other, { ...other, date }, other)).toEqual(['appliquee', 'appliquee', 'connue'])
+      expect(await records()).toContainEqual({ ...other, date })
+    })
+  })
+
+  test('a line with an unknown field does nothing, and the refusal names it and what it was meant to be', async () => {
+    await importInto(server.store, HELD, { replace: true })
+    const before = await exportFrom(server.store)
+    const solve = { type: 'validation', id_auteur: 1, id_challenge: 2 }
+    const refused: [DumpLine, string[], string][] = [
+      [{ ...solve, removed: true }, ['removed'], 'removed is not a field of validation (did you mean supprime?)'],
+      [{ ...solve, Date: 'x' }, ['Date'], 'Date is not a field of validation (did you mean date?)'],
+      [{ ...solve, supprime: true, x: 1 }, ['x'], 'x is not a field of validation'],
+      [{ type: 'auteur', id_auteur: 1, name: 'x' }, ['name'], 'name is not a field of auteur (did you mean nom?)'],
+      [
+        { type: 'rubrique', id_rubriqe: 1 },
+        ['id_rubriqe'],
+        'id_rubriqe is not a field of rubrique (did you mean id_rubrique?)',
+      ],
+      [
+        { ...solve, __proto_: 1, toString: 2 },
+        ['__proto_', 'toString'],
+        '__proto_ is not a field of validation; toString is not a field of validation',
+      ],
+      [
+        { type: 'auteur', id_auteur: 1, nom: 'x', ['y'.repeat(90)]: 1 },
+        [`${'y'.repeat(50)}…`],
+        `${'y'.repeat(50)}… is not a field of auteur`,
+      ],
+    ]
+    const { lignes } = await post(refused.map(([line]) => line))
+    expect(lignes).toEqual(
+      refused.map(([, champs_inconnus, raison], i) => ({ ligne: i + 1, resultat: 'refusee', raison, champs_inconnus })),
+    )
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`champ${i}`, i]))
+    const [line] = (await post([{ ...solve, ...many }])).lignes
+    expect(line).toMatchObject({ raison: expect.stringMatching(/; 490 more are not$/) })
+    expect(await exportFrom(server.store)).toEqual(before)
+  })
+
+  test('an author without an account is removed with what they wrote and solved, and every answer shows it', async () => {
+    const dump = [
+      ...HELD,
+      ...[1, 2, 3].map((id_challenge) => ({ type: 'validation', id_auteur: 50, id_challenge })),
+      { ...HELD[101], titre: 'written', auteurs: [50, 51] },
+    ].filter(isLast)
+    await importInto(server.store, dump, { replace: true })
+    const targets = everything(new Model(dump))
+    await expectRight([...targets, '/auteurs/50'])
+    const goes = { type: 'auteur', id_auteur: 50, supprime: true }
+    expect((await post([goes, goes])).lignes.map(({ resultat }) => resultat)).toEqual(['appliquee', 'connue'])
+    await heard(engine)
+    expect((await exportFrom(server.store)).filter((line) => line.id_auteur === 50)).toEqual([])
+    expect((await server.get('/auteurs/50')).status).toBe(404)
+    await expectRight(targets)
+    expect((await checkPortal(server.store)).findings.flatMap(({ faults }) => faults)).toEqual([])
+  })
+
+  test('refuses a coding or a charset that it does not read', async () => {
+    const line = { type: 'validation', id_auteur: 4, id_challenge: 2 }
     const text = JSON.stringify(line)
     const type = 'application/x-ndjson'
     expect((await send(text, { 'content-type': `${type}; charset="UTF-8"` })).status).toBe(200)
@@ -407,6 +585,15 @@ const HELD: DumpLine[] = [
   { type: 'validation', id_auteur: 1, id_challenge: 2, date: '2025-05-05T00:00:00Z' },
 ]
 
+/** Whether no later line is about the same record. */
+function isLast(line: DumpLine, at: number, lines: DumpLine[]): boolean {
+  const keyOf = (each: DumpLine) => {
+    const ids = each.type === 'validation' ? ['id_auteur', 'id_challenge'] : [`id_${each.type}`]
+    return [each.type, ...ids.map((name) => each[name])].join()
+  }
+  return !lines.slice(at + 1).some((later) => keyOf(later) === keyOf(line))
+}
+
 /** Each list, some pages of it, each detail, and the parts of the ranking. */
 function everything(model: Model): string[] {
   const ids = (rows: Model['auteurs'], name: string) => rows.slice(0, 12).map((row) => row[name])
@@ -511,3 +698,9 @@ const anyLine: fc.Arbitrary<DumpLine> = fc.oneof(
     }),
   },
 ) as fc.Arbitrary<DumpLine>
+
+const anyLiveLine = fc.oneof(
+  { weight: 4, arbitrary: anyLine },
+  { weight: 3, arbitrary: partialLines(anyLine) },
+  { weight: 1, arbitrary: auteurId.map((id_auteur): DumpLine => ({ type: 'auteur', id_auteur, supprime: true })) },
+)

@@ -268,7 +268,7 @@ export interface paths {
         put?: never;
         /**
          * Apply validations and other records as they come
-         * @description Lines of the dump, NDJSON, or one of them as a JSON object. They are applied in their order and in one transaction; a line that is refused leaves the others be. Validations may be sent again. Scores, places, counts and first validations are right in the next request. Takes the scope `ecriture`.
+         * @description Lines of the dump, NDJSON, or one of them as a JSON object. They are applied in their order and in one transaction; a line that is refused leaves the others be. A line replaces its record whole, unless it has `partiel`. Validations may be sent again. Scores, places, counts and first validations are right in the next request. Takes the scope `ecriture`.
          */
         post: operations["post_validations"];
         delete?: never;
@@ -1427,6 +1427,10 @@ export interface operations {
                      * @description When it was solved; unknown where absent.
                      */
                     date?: string;
+                    /** @description True removes the record. */
+                    supprime?: boolean;
+                    /** @description True changes the named fields of an existing record and no other. */
+                    partiel?: boolean;
                 } & {
                     [key: string]: unknown;
                 };
@@ -1442,6 +1446,10 @@ export interface operations {
                      * @description When it was solved; unknown where absent.
                      */
                     date?: string;
+                    /** @description True removes the record. */
+                    supprime?: boolean;
+                    /** @description True changes the named fields of an existing record and no other. */
+                    partiel?: boolean;
                 } & {
                     [key: string]: unknown;
                 };
@@ -1468,7 +1476,7 @@ export interface operations {
                             resultat: "appliquee" | "connue" | "refusee";
                             /** @description Why it is refused. */
                             raison?: string;
-                            /** @description Fields that a record of the type does not have, ten at most: they were left out. */
+                            /** @description Of a refused line: fields that a record of the type does not have, ten at most. */
                             champs_inconnus?: string[];
                             /** @description True where there was no time for it: send it again as it is. */
                             reessayer?: boolean;

@@ -95,6 +95,13 @@ export async function setDisabled(db: Db, idCompte: number, desactive: boolean):
   )
 }
 
+/** Removes an account with its sessions and keys. */
+export async function removeCompte(db: Db, idCompte: number): Promise<void> {
+  for (const table of ['sessions', 'cles_api', 'comptes'] as const) {
+    await db.run(db.q.deleteFrom(table).where('id_compte', '=', idCompte))
+  }
+}
+
 /** Ends every session and key of an account. */
 export async function revokeAll(db: Db, idCompte: number, now: number): Promise<void> {
   for (const table of ['sessions', 'cles_api'] as const) {

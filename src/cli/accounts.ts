@@ -1,18 +1,20 @@
 import { Command } from 'commander'
 import { MAX_LOGIN_CODE_POINTS } from '../auth/contract.js'
+import { lockOperators } from '../auth/operators.js'
 import { hashPassword, passwordFault } from '../auth/passwords.js'
 import {
   type CompteRow,
   findCompte,
   insertCompte,
   listComptes,
+  removeCompte,
   revokeAll,
   setDisabled,
   setPassword,
 } from '../auth/queries.js'
 import { integer } from '../forms.js'
 import { formatInstant, nowSeconds } from '../instant.js'
-import { database, type Setting } from '../settings.js'
+import { database, removeOperators, type Setting } from '../settings.js'
 import type { Db, Store } from '../store/store.js'
 import { countCodePoints } from '../text.js'
 import { command, readStandardInput, withStore } from './command.js'
@@ -28,6 +30,7 @@ export function accountsCommand(): Command {
     .addCommand(listCommand())
     .addCommand(passwdCommand())
     .addCommand(switchCommand('disable', 'Disable an account; its sessions and keys end at once.', true))
+    .addCommand(removeCommand())
     .addCommand(switchCommand('enable', 'Enable an account again; it signs in anew.', false))
 }
 
@@ -139,6 +142,29 @@ function switchCommand(name: string, description: string, desactive: boolean): C
         }),
       )
       print(`account ${login} ${desactive ? 'disabled' : 'enabled'}`)
+    })
+}
+
+function removeCommand(): Command {
+  return command('remove', 'Remove an account with its sessions and keys, at once; its author stays.', [
+    database,
+    removeOperators,
+  ])
+    .argument('<login>')
+    .action(async (login: string, options: { database: string; removeOperators?: boolean }) => {
+      await withStore(options.database, { create: false }, (store) =>
+        changeCompte(store, login, async (db, compte) => {
+          const operators = await lockOperators(db)
+          const isLast = operators.length === 1 && operators[0] === compte.login
+          if (isLast && !options.removeOperators) {
+            throw new CommandError(
+              `${login} is the last enabled operator; add another one first, or give --remove-operators`,
+            )
+          }
+          await removeCompte(db, compte.id_compte)
+        }),
+      )
+      print(`account ${login} removed`)
     })
 }
 

@@ -10,7 +10,7 @@ import { type Decimal, parseDecimal } from '../formats/values.js'
 import { oneOf } from '../forms.js'
 import { ImportError, type ImportReport, importDump } from '../portal/import.js'
 import { hasChanged, type Tally } from '../portal/merge.js'
-import { database, type Setting } from '../settings.js'
+import { database, removeOperators, type Setting } from '../settings.js'
 import type { Store } from '../store/store.js'
 import { command, withStore } from './command.js'
 import { checkPlainFile, type Dump, openDump, peek } from './dump.js'
@@ -23,6 +23,7 @@ interface ImportCommandOptions {
   format: FormatName
   replace?: boolean
   withAccounts?: boolean
+  removeOperators?: boolean
   freeze?: boolean
   scale?: Decimal
 }
@@ -44,7 +45,7 @@ const scale: Setting = {
 }
 
 export function importCommand(): Command {
-  const settings = [database, format, replace, withAccounts, freeze, scale]
+  const settings = [database, format, replace, withAccounts, removeOperators, freeze, scale]
   return command('import', 'Import a file, whole or not at all; makes and migrates a missing store.', settings)
     .argument('<file>', 'a dump, NDJSON, or what --format says; - for standard input')
     .action(async (file: string, options: ImportCommandOptions) => {
@@ -109,7 +110,7 @@ function scaleNumber(text: string): Decimal {
 async function importInto(
   store: Store,
   { stream, totalBytes }: Dump,
-  { replace = false, withAccounts = false }: ImportCommandOptions,
+  { replace = false, withAccounts = false, removeOperators = false }: ImportCommandOptions,
 ): Promise<ImportReport> {
   const progress = startProgress()
   let bytesRead = 0
@@ -120,17 +121,23 @@ async function importInto(
     }
   })()
   const onProgress = showImport(progress, () => totalBytes && bytesRead / totalBytes)
-  return importDump(store, counted, { replace, withAccounts, onProgress }).finally(progress.stop)
+  return importDump(store, counted, { replace, withAccounts, removeOperators, onProgress }).finally(progress.stop)
 }
 
-function printReport({ lines, tallies, rebased, unknownFields }: ImportReport): void {
+function printReport({ lines, tallies, rebased, unknownFields, removedAccounts }: ImportReport): void {
   const changed = tallies.filter((tally) => hasChanged([tally]))
   print(`${lines} lines read${changed.length === 0 && rebased === 0 ? ', nothing changed' : ''}`)
   printTallies(changed)
   if (changed.length === 0 && rebased > 0) print(`  auteur: ${rebased} scores changed`)
   for (const [name, count] of unknownFields)
     tell(`warning: ${name} is not a field of the dump; left out of ${count} line(s)`)
+  const named = removedAccounts.slice(0, MAX_NAMED_ACCOUNTS)
+  for (const login of named) tell(`warning: the account ${login} is removed, with its sessions and keys`)
+  const rest = removedAccounts.length - named.length
+  if (rest > 0) tell(`warning: and ${rest} more account(s)`)
 }
+
+const MAX_NAMED_ACCOUNTS = 100
 
 /** What changed of each kind of record. */
 export function printTallies(tallies: readonly Tally[]): void {

@@ -29,6 +29,7 @@ export function ingestCommand(): Command {
     .addHelpText(
       'after',
       `
+A line replaces its record whole; with "partiel":true it changes the fields that it names.
 Each line is answered on standard output, in order: {"ligne":1,"resultat":"appliquee"}, "connue" where the portal holds
 just that, or "refusee" with the reason. The exit status is 1 where a line was refused. Validations may be sent again.`,
     )

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   award,
@@ -52,7 +53,7 @@ async function faultsOf(format: string, bytes: Buffer | string, ...options: stri
   )
   const told = stderr.split('\n').filter((line) => line !== '' && !/^(reading|merging|ranking): /.test(line))
   expect([status, stdout]).toEqual([1, ''])
-  expect(told[0]).toMatch(/^error: the file has \d+ faults?, nothing was imported$/)
+  expect(told[0]).toMatch(/^error: the (file|dump) has \d+ faults?, nothing was imported$/)
   for (const secret of Object.values(SECRETS)) expect(stderr).not.toContain(secret)
   expect(await exportFrom(made.store)).toEqual(before)
   return told.slice(1)
@@ -197,7 +198,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
     [
       'whose results are no objects',
       { awards: '{"results":[1,null,[]]}' },
-      [1, 2, 3].map((n) => `db/awards.json: result ${n} must be an object`),
+      [`${[1, 2, 3].map((n) => `db/awards.json: result ${n}`).join(', ')}: must be an object`],
     ],
   ])('a table %s', async (_, override, faults) => {
     expect(await tables(override)).toEqual(faults)
@@ -227,7 +228,9 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
     expect(await tables({ awards: [award(1, 97, 5, '2026-01-31T18:00:00')] })).toEqual([
       'db/awards.json: result 1 (id 1): user_id names 97, which db/users.json does not have',
     ])
-    expect(await tables({ solves: [solve(77, 1, 1)] })).toEqual(['db/solves.json: id 77 is not in db/submissions.json'])
+    expect(await tables({ solves: [solve(77, 1, 1)] })).toEqual([
+      'db/solves.json: id 77: is not in db/submissions.json',
+    ])
   })
 
   test.each<[string, Tables, string]>([
@@ -269,9 +272,20 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
   })
 
   test('past twenty faults only their number is told', async () => {
-    const faults = await tables({ solves: Array.from({ length: 50 }, (_, index) => solve(index + 1, 1, 99)) })
+    const faults = await tables({ solves: Array.from({ length: 50 }, (_, index) => solve(index + 1, 1, 100 + index)) })
     expect(faults).toHaveLength(21)
     expect(faults[20]).toBe('and 30 more')
+  })
+
+  test('faults of one text are one line: where the first are, and how many more', async () => {
+    const places = [1, 2, 3, 4, 5].map((n) => `db/solves.json: result ${n} (id ${n})`).join(', ')
+    expect(await tables({ solves: Array.from({ length: 50 }, (_, index) => solve(index + 1, 1, 99)) })).toEqual([
+      `${places} and 45 more: challenge_id names 99, which db/challenges.json does not have`,
+    ])
+    const standings = Array.from({ length: 659 }, (_, index) => ({ team: `t${index}`, score: index + 0.5 }))
+    expect(await faultsOf('ctftime', JSON.stringify({ standings }))).toEqual([
+      expect.stringMatching(/^standings\[0\], .*standings\[4\] and 654 more: score has a fraction; --scale says/),
+    ])
   })
 
   test('--freeze of an export that has none, and of solves and awards that have no date', async () => {
@@ -283,7 +297,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
       'db/config.json: result 1: value must be seconds since 1970, such as 1769860800',
     )
     expect(await tables({ solves: [solve(11, 1, 1)], submissions: [submission(11, null)] }, '--freeze')).toEqual([
-      'db/solves.json: id 11 has no date, so it is not known whether --freeze leaves it out',
+      'db/solves.json: id 11: has no date, so it is not known whether --freeze leaves it out',
     ])
     expect(await tables({ awards: [{ id: 1, user_id: 1, value: 5 }] }, '--freeze')).toEqual([
       'db/awards.json: result 1 (id 1): date is missing, which --freeze needs',
@@ -323,7 +337,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
       ['ctfd', scoreboard, /looks like CTFd's scoreboard, which --format ctfd-scoreboard reads/],
       ['ctfd', feed, /looks like CTFtime's feed, which --format ctftime reads/],
       ['ctfd', dump, /looks like a dump of Palmarès, which --format ndjson reads/],
-      ['ctfd', Buffer.from('1f8b0800', 'hex'), /is compressed by gzip/],
+      ['ctfd', Buffer.from('1f8b0800', 'hex'), /is compressed by gzip; decompress it first/],
       ['ctfd', '', /is empty/],
       ['ctfd', 'x', /is not a zip archive/],
       ...['ctfd-scoreboard', 'ctftime'].flatMap((format): [string, Buffer | string, RegExp][] => [
@@ -347,9 +361,58 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
       ['ndjson', ctfdZip(contest()), /looks like a zip archive such as a CTFd export, which --format ctfd reads/],
       ['ndjson', scoreboard, /CTFd's scoreboard/],
       ['ndjson', feed, /CTFtime's feed/],
+      ['ndjson', gzipSync(dump), /is compressed by gzip; decompress it first; it should be a dump/],
+      ['ndjson', Buffer.from('fd377a585a000004', 'hex'), /is compressed by xz/],
+      ['ndjson', Buffer.from('28b52ffd04', 'hex'), /is compressed by zstd/],
+      ['ndjson', Buffer.from(dump, 'utf16le'), /is in UTF-16, not in UTF-8; it should be a dump/],
+      ['ndjson', Buffer.from(`\ufeff${dump}`, 'utf16le'), /is in UTF-16/],
+      ['ndjson', '<!doctype html><p>', /looks like HTML or XML/],
+      ['ndjson', 'pos,team,score\n1,a,3\n2,b,2\n', /looks like a table in CSV/],
+      ['ndjson', '"pos";"team";"score"\r\n1;a;3\r\n', /looks like a table in CSV/],
+      ['ndjson', '{"count":1,"results":[]}', /looks like one table of a CTFd export/],
+      ['ndjson', JSON.stringify({ items: [{ id: 1 }], x: 1 }, null, 2), /is one JSON document, not one object a line/],
+      ['ndjson', `[${dump}]`, /is one JSON document/],
+      ['ndjson', `[\n${dump}\n]\n`, /is one JSON document/],
     ]
     for (const [format, bytes, fault] of kinds)
       expect(await faultsOf(format, bytes)).toEqual([expect.stringMatching(fault)])
+  })
+
+  test('a document of another platform is named by what it holds, whatever precedes that and however it is laid out', async () => {
+    const standings = [{ pos: 1, account_id: 420, team: 'a "standings"', score: 8_800, members: [{ data: 1 }] }]
+    const feeds = [
+      { success: true, standings },
+      { extra: { data: ['}', '\\"'], standings: 0 }, success: true, standings },
+      { tasks: Array.from({ length: 20_000 }, (_, i) => `task ${i}`), standings },
+    ]
+    const boards = [
+      { success: true, data: [] },
+      { meta: null, success: true, data: [{ standings: [] }] },
+    ]
+    const laidOut = (body: unknown) => [JSON.stringify(body), `\ufeff\n ${JSON.stringify(body, null, 4)}`]
+    for (const body of feeds.flatMap(laidOut)) {
+      for (const format of ['ndjson', 'ctfd-scoreboard']) {
+        expect(await faultsOf(format, body)).toEqual([
+          expect.stringMatching(/looks like CTFtime's feed, which --format ctftime reads/),
+        ])
+      }
+    }
+    for (const body of boards.flatMap(laidOut)) {
+      for (const format of ['ndjson', 'ctftime']) {
+        expect(await faultsOf(format, body)).toEqual([
+          expect.stringMatching(/looks like CTFd's scoreboard, which --format ctfd-scoreboard reads/),
+        ])
+      }
+    }
+  })
+
+  test('what is no known format is one message that names the formats', async () => {
+    const items = Array.from({ length: 25_000 }, (_, id) => ({ id, name: `n${id}` }))
+    expect(await faultsOf('ndjson', JSON.stringify({ items }, null, 1))).toEqual([
+      'the file is one JSON document, not one object a line; it should be a dump of Palmarès. --format takes ndjson, ctfd, ctfd-scoreboard, ctftime',
+    ])
+    const told = await faultsOf('ndjson', `${items.map((item) => JSON.stringify(item)).join('\n')}\n`)
+    expect(told).toEqual([expect.stringMatching(/^lines 1, 2, 3, 4, 5 and 24995 more: type must be one of/)])
   })
 
   test.each<[string, unknown, string]>([
@@ -430,7 +493,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
 
   test('more points than a number carries exactly, whether the file says so or its import finds out', async () => {
     const awards = Array.from({ length: 9_008 }, (_, index) => award(index, 1, 1e12, '2026-01-31T18:00:00'))
-    expect(await tables({ awards })).toEqual(['db/users.json: id 1 has too many points'])
+    expect(await tables({ awards })).toEqual(['db/users.json: id 1: has too many points'])
     const tasks = Object.fromEntries(awards.map((_, index) => [`task ${index}`, { points: 1e12 }]))
     expect(
       await faultsOf('ctftime', JSON.stringify({ standings: [{ team: 'a', score: 0, taskStats: tasks }] })),

@@ -1,5 +1,5 @@
+import { Faults } from '../portal/faults.js'
 import { FieldError, text } from '../portal/fields.js'
-import { Faults } from '../portal/stage.js'
 import { attempt, isRow, read, refuse, throwIfAny } from './faults.js'
 import { readJsonFile } from './json.js'
 import { Notes } from './notes.js'

@@ -1,6 +1,6 @@
+import { Faults } from '../portal/faults.js'
 import { type Field, FieldError } from '../portal/fields.js'
 import { ImportError } from '../portal/import.js'
-import { Faults } from '../portal/stage.js'
 
 /** The file cannot be read at all: one fault ends it. */
 export function refuse(message: string): ImportError {
@@ -20,7 +20,7 @@ export function attempt(faults: Faults, place: () => string, read: () => void): 
     return true
   } catch (error) {
     if (!(error instanceof FieldError)) throw error
-    faults.add(undefined, `${place()}: ${error.message}`)
+    faults.add(place(), error.message)
     return false
   }
 }

@@ -142,6 +142,14 @@ describe.each(engines)('into %s', (engine) => {
     )
   })
 
+  test("a feed as CTFd's plugin writes it is read: success first, members and brackets in it", async () => {
+    const member = { id: 5, oauth_id: null, name: 'm', score: 8_800, bracket_id: null, bracket_name: null }
+    const entry = { pos: 1, account_id: 420, account_url: '/teams/420', account_type: 'team', oauth_id: null }
+    const standings = [{ ...entry, team: 'a', score: 8_800, bracket_id: null, bracket_name: null, members: [member] }]
+    expect(await imports('ctftime', { success: true, standings })).toMatchObject({ status: 0 })
+    expect(await scores()).toEqual({ a: 8_800 })
+  })
+
   test('the same feed again changes nothing, and another store gets the same ids', async () => {
     await imports('ctftime', FEED)
     const first = await exportFrom(made.store)

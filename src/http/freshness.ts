@@ -82,9 +82,13 @@ export class Freshness {
 }
 
 /** What a line of the journal touches, by the names that answers depend on. */
-function namesOf({ type, id_auteur, id_challenge }: JournalEntry): string[] {
+function namesOf({ type, supprime, id_auteur, id_challenge }: JournalEntry): string[] {
   if (type === 'validation') return ['validations', `challenge/${id_challenge}`, `auteur/${id_auteur}`]
-  if (type === 'auteur') return ['auteurs', `auteur/${id_auteur}`, `nom/${id_auteur}`]
+  if (type === 'auteur') {
+    const own = ['auteurs', `auteur/${id_auteur}`, `nom/${id_auteur}`]
+    // What they wrote and solved goes with them.
+    return supprime === 1 ? [...own, 'challenges'] : own
+  }
   if (type === 'challenge') return ['challenges', 'rubriques']
   if (type === 'rubrique') return ['challenges', 'rubriques']
   return []

@@ -1,7 +1,8 @@
 import { FieldError } from '../portal/fields.js'
-import { ImportError, importDump } from '../portal/import.js'
+import { ImportError, type ImportReport, importDump } from '../portal/import.js'
 import type { Tally } from '../portal/merge.js'
-import { kindOf, type RecordKind, readKey, readRecord } from '../portal/records.js'
+import { type RecordKind, readKey, readRecord } from '../portal/record-kind.js'
+import { kindOf } from '../portal/records.js'
 import type { Store } from '../store/store.js'
 import type { Clock } from './clock.js'
 import { BadAnswer, MirrorError } from './errors.js'
@@ -37,7 +38,14 @@ export interface Batch {
   readonly tallies: ReadonlyMap<string, Tally>
 }
 
-export function makeBatch(store: Store, clock: Clock, maker: number): Batch {
+interface BatchOptions {
+  store: Store
+  clock: Clock
+  maker: number
+  onWarning: (message: string) => void
+}
+
+export function makeBatch({ store, clock, maker, onWarning }: BatchOptions): Batch {
   const tallies = new Map<string, Tally>()
   let pending = makePending(clock.now())
   let lastMergeMilliseconds = 0
@@ -47,7 +55,10 @@ export function makeBatch(store: Store, clock: Clock, maker: number): Batch {
     if (lines.size > 0) {
       await store.read((db) => throwIfTaken(db, maker))
       const begun = clock.now()
-      for (const tally of (await merge(store, lines.values())).values()) add(tallies, tally)
+      const report = await merge(store, lines.values())
+      for (const tally of report.tallies) add(tallies, tally)
+      // An account may be added between the look for it and the removal of its author.
+      for (const login of report.removedAccounts) onWarning(`the account ${login} is removed with its author`)
       lastMergeMilliseconds = clock.now() - begun
     }
     if (answers.size + gone.size === 0) return
@@ -115,9 +126,9 @@ function checked(line: Line, path: string): { kind: RecordKind; key: string } {
   }
 }
 
-async function merge(store: Store, lines: Iterable<string>): Promise<Tally[]> {
+async function merge(store: Store, lines: Iterable<string>): Promise<ImportReport> {
   try {
-    return (await importDump(store, bytesOf(lines), { replace: false, withAccounts: false })).tallies
+    return await importDump(store, bytesOf(lines), { replace: false, withAccounts: false })
   } catch (error) {
     if (!(error instanceof ImportError)) throw error
     throw new MirrorError(`what came does not fit together: ${error.message.split('\n')[0]}`, undefined, {

@@ -67,6 +67,15 @@ export async function findAuteur(
   return { auteur, validations: new Map(rows.map(({ id_challenge, date }) => [id_challenge, dateOf(date)])) }
 }
 
+/** Authors who have an account in this store, or the one with an id if they have, with a login of each. */
+export async function findLogins(db: Db, idAuteur?: number): Promise<Map<number, string>> {
+  const select = 'select id_auteur, min(login) as login from comptes'
+  const rows = await (idAuteur === undefined
+    ? db.select<{ id_auteur: number; login: string }>(`${select} group by id_auteur`)
+    : db.select<{ id_auteur: number; login: string }>(`${select} where id_auteur = ? group by id_auteur`, idAuteur))
+  return new Map(rows.map(({ id_auteur, login }) => [id_auteur, login]))
+}
+
 /** Categories that no challenge uses. */
 export async function findUnusedRubriques(db: Db): Promise<number[]> {
   const rows = await db.select<{ id: number }>(

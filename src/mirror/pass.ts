@@ -3,7 +3,7 @@ import { hasChanged, type Tally } from '../portal/merge.js'
 import { type Batch, makeBatch } from './batch.js'
 import type { MirrorOptions, Pass } from './context.js'
 import { contractSource } from './contract-source.js'
-import { findKnown, findUnusedRubriques } from './copy.js'
+import { findKnown, findLogins, findUnusedRubriques } from './copy.js'
 import { readDetails } from './details.js'
 import { dialectOf, PROBE_PATH } from './detect.js'
 import { dialectSource } from './dialect-source.js'
@@ -13,6 +13,7 @@ import { hasRows, readRubriques, refuseEmpty, walkList } from './lists.js'
 import { tagOf } from './shape.js'
 import { type Dialect, type Listed, NOUNS, type Noun, type Source } from './source.js'
 import { beginPass, claim, endPass, lookUp, release, rememberDialect } from './state.js'
+import { keptFor } from './take.js'
 import type { Tally as Requests } from './transport.js'
 
 export interface PassReport {
@@ -43,7 +44,7 @@ export async function mirrorPass(options: MirrorOptions): Promise<PassReport> {
   // The pass before may have given the claim back.
   await claim(store, `${transport.base}/`)
   const { passe, dialecte, isResumed, maker } = await beginPass(store, reglage, Math.floor(clock.now() / 1_000))
-  const batch = makeBatch(store, clock, maker)
+  const batch = makeBatch({ store, clock, maker, onWarning: options.onWarning })
   const touched = { added: new Set<number>(), changed: new Set<number>(), hasNewScore: false }
   const faults = makeFaults(options.onWarning)
   let isStopped = false
@@ -86,7 +87,7 @@ async function run(pass: Pass, settle: (source: Source) => Promise<void>): Promi
   }
   if (!isPortal && !(followed && (await hasRows(pass, 'auteurs')))) refuseEmpty(pass)
   await settle(source)
-  if (followed) removeUnfollowed(pass, followed)
+  if (followed) await removeUnfollowed(pass, followed)
   // Whoever is in the copy and in no list is asked for; only a 404 removes them, as lists move while they are read.
   for (const noun of NOUNS) listed.set(noun, [...listed.get(noun)!, ...unnamed(known[noun].keys(), listed.get(noun)!)])
   await readDetails(pass, listed)
@@ -124,9 +125,18 @@ async function openSource(
   return sources[dialect](portalUrl)
 }
 
-function removeUnfollowed({ batch, known }: Pass, followed: ReadonlySet<number>): void {
+async function removeUnfollowed(
+  { store, batch, known, onWarning }: Pass,
+  followed: ReadonlySet<number>,
+): Promise<void> {
+  const logins = await store.read((db) => findLogins(db))
   for (const id_auteur of known.auteurs) {
     if (followed.has(id_auteur)) continue
+    const login = logins.get(id_auteur)
+    if (login !== undefined) {
+      onWarning(`--authors does not name author ${id_auteur}, ${keptFor(login)}`)
+      continue
+    }
     known.auteurs.delete(id_auteur)
     batch.put([{ type: 'auteur', id_auteur, supprime: true }], '--authors')
     batch.gone(`/auteurs/${id_auteur}`)

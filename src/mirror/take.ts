@@ -1,6 +1,6 @@
 import type { Line } from './batch.js'
 import type { Pass } from './context.js'
-import { findAuteur, type Known } from './copy.js'
+import { findAuteur, findLogins, type Known } from './copy.js'
 import type { AuteurRead, ChallengeRead, Fields, Noun, Rubrique } from './source.js'
 
 /*
@@ -89,9 +89,17 @@ export function takeEnvironnement({ batch, known }: Pass, id: number, fields: Fi
   return '0'
 }
 
-/** The other side has it no more; what hangs on it goes too. */
+/**
+ * The other side answers 404 for it: removes it, and what hangs on it. An author who has an account here stays, as another
+ * portal must not decide who may sign in to this one.
+ */
 export async function removeRecord(pass: Pass, noun: Noun, id: number, path: string): Promise<void> {
-  const { batch, known, followed, onWarning } = pass
+  const { store, batch, known, followed, onWarning } = pass
+  const login = noun === 'auteurs' && (await store.read((db) => findLogins(db, id))).get(id)
+  if (login) {
+    onWarning(`${path}: the portal no longer has this author, ${keptFor(login)}`)
+    return batch.gone(path)
+  }
   // A challenge that was read before its author went may wait to go in, and names somebody who must be there for it.
   // While that is written, another connection may bring one more.
   while (noun === 'auteurs' && batch.holds('challenge')) await batch.flush()
@@ -102,4 +110,9 @@ export async function removeRecord(pass: Pass, noun: Noun, id: number, path: str
   }
   if (noun === 'auteurs' && followed) onWarning(`the portal has no author ${id}, whom --authors names`)
   batch.gone(path)
+}
+
+/** Why an author stays, and what lets them go. */
+export function keptFor(login: string): string {
+  return `who is kept for the account ${login}; remove it with palmares accounts remove`
 }

@@ -280,14 +280,20 @@ describe.each(engines)('a dump for %s', (engine) => {
     })
   })
 
-  test('the first 20 faults are listed in the order of the lines, all are counted, and the message says both', async () => {
-    const lines = Array.from({ length: 50 }, (_, i) => (i % 2 ? auteur({ id_auteur: i }) : auteur({ nom: i })))
-    const error = (await importInto(store, lines).catch((thrown: unknown) => thrown)) as ImportError
-    expect(error.faults.count).toBe(25)
-    expect(error.faults.shown).toEqual(
-      Array.from({ length: 20 }, (_, i) => `line ${2 * i + 1}: nom must be a text, not a number`),
-    )
-    expect(error.message.split('\n')).toEqual([...error.faults.shown, 'and 5 more'])
+  test('the first 20 kinds of faults are listed in the order of the lines, all are counted, and the message says both', async () => {
+    const lines = [
+      ...Array.from({ length: 50 }, (_, i) => (i % 2 ? auteur({ id_auteur: i }) : auteur({ nom: i }))),
+      ...Array.from({ length: 25 }, (_, i) => ({ ...compte, cles: [...Array(i).fill(cle), 3] })),
+    ]
+    const error = (await importInto(store, lines, { withAccounts: true }).catch(
+      (thrown: unknown) => thrown,
+    )) as ImportError
+    expect(error.faults.count).toBe(50)
+    expect(error.faults.shown).toEqual([
+      'lines 1, 3, 5, 7, 9 and 20 more: nom must be a text, not a number',
+      ...Array.from({ length: 19 }, (_, i) => `line ${51 + i}: cles [${i}]. must be an object`),
+    ])
+    expect(error.message.split('\n')).toEqual([...error.faults.shown, 'and 6 more'])
     expect(await everything()).toEqual(before)
   })
 

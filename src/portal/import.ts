@@ -2,10 +2,11 @@ import { nowSeconds } from '../instant.js'
 import { EVERYTHING } from '../store/journal.js'
 import type { Change, Db, Store } from '../store/store.js'
 import { derive, derivePoints, MAX_POINTS } from './derive.js'
+import { Faults } from './faults.js'
 import { readLines } from './lines.js'
 import { lotOf } from './lot.js'
 import { hasChanged, type MergeOptions, mergeAccounts, mergeData, type Tally } from './merge.js'
-import { Faults, type Staged, Stager } from './stage.js'
+import { type Staged, Stager } from './stage.js'
 
 /** What an import does one after the other: a store may copy and fill, or do without; a part may be done over. */
 export type ImportStage = 'read' | 'settle' | 'copy' | 'merge' | 'check' | 'derive' | 'order' | 'fill' | 'commit'
@@ -22,6 +23,8 @@ export interface ImportReport {
   rebased: number
   /** Fields that were left out, with how often they came. */
   unknownFields: Map<string, number>
+  /** The logins of accounts that are gone, most of them as their authors are. */
+  removedAccounts: string[]
 }
 
 /** What was to be imported has faults, so nothing was changed. The message lists the first of them, one a line. */
@@ -30,8 +33,8 @@ export class ImportError extends Error {
     readonly faults: Faults,
     readonly what: 'dump' | 'file' = 'dump',
   ) {
-    const rest = faults.count - faults.shown.length
-    super([...faults.shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('\n'))
+    const { shown, rest } = faults
+    super([...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('\n'))
     this.name = 'ImportError'
   }
 }
@@ -78,20 +81,26 @@ export async function importDump(
     await derive(db, stepOf('derive'), stepOf('order'))
     return true
   }
-  const mergeRest = async (db: Db): Promise<{ change: Change; tallies: Tally[] }> => {
-    const tallies = [...ofData, ...(await mergeAccounts(db, options))]
+  const mergeRest = async (db: Db): Promise<{ change: Change; tallies: Tally[]; removedAccounts: string[] }> => {
+    const { tallies: ofAccounts, removedAccounts } = await mergeAccounts(db, options, faults)
+    throwIfAny(faults)
+    const tallies = [...ofData, ...ofAccounts]
     if (!isDataChanged && !hasChanged(tallies)) throw new Unchanged(tallies)
     await db.exec('update etat set dernier_import = ?', nowSeconds())
     const accounts = tallies.some((tally) => ['auteur', 'compte'].includes(tally.type) && hasChanged([tally]))
-    return { change: { donnees: EVERYTHING, comptes: accounts }, tallies }
+    return { change: { donnees: EVERYTHING, comptes: accounts }, tallies, removedAccounts }
   }
 
   try {
     const { withAccounts } = options
-    const { tallies } = await store.bulk({ withAccounts, mergeData: mergeAllData, onStage: report }, stage, mergeRest)
-    return { ...staged, tallies, rebased }
+    const { tallies, removedAccounts } = await store.bulk(
+      { withAccounts, mergeData: mergeAllData, onStage: report },
+      stage,
+      mergeRest,
+    )
+    return { ...staged, tallies, rebased, removedAccounts }
   } catch (error) {
-    if (error instanceof Unchanged) return { ...staged, tallies: error.tallies, rebased: 0 }
+    if (error instanceof Unchanged) return { ...staged, tallies: error.tallies, rebased: 0, removedAccounts: [] }
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../store/store.js'
-import type { RecordKind } from './records.js'
+import type { RecordKind } from './record-kind.js'
 
 /** The temporary table that holds the lines about one table of the portal, until they are merged into it. */
 export function lotOf(table: string): string {

@@ -1,8 +1,10 @@
+import { findOperators, lockOperators } from '../auth/operators.js'
 import { nowSeconds } from '../instant.js'
 import type { Db } from '../store/store.js'
+import type { Faults } from './faults.js'
 import { lotOf } from './lot.js'
-import { type RecordKind, recordKinds } from './records.js'
-import type { Faults } from './stage.js'
+import type { RecordKind } from './record-kind.js'
+import { recordKinds } from './records.js'
 
 /** What an import did to the records of one kind. */
 export interface Tally {
@@ -21,6 +23,8 @@ export interface MergeOptions {
   /** Called before each step of the merge, and of the check of references after it, with the steps done and all of them. */
   onStep?: (done: number, of: number) => void
   onCheck?: (done: number, of: number) => void
+  /** Goes on even if no enabled operator is left where there was one. */
+  removeOperators?: boolean
 }
 
 const accountKinds = recordKinds.filter(({ type }) => type === 'compte')
@@ -36,9 +40,25 @@ export async function mergeData(db: Db, options: MergeOptions, faults: Faults): 
   return tallies
 }
 
-/** Moves the staged accounts into their tables, after `mergeData`; those of authors who are gone go too. */
-export async function mergeAccounts(db: Db, options: MergeOptions): Promise<Tally[]> {
-  return mergeKinds(db, accountKinds, options)
+/**
+ * Moves the staged accounts into their tables, after `mergeData`. The accounts of removed authors are removed too, unless a
+ * line moves them to another author. Says which logins are gone; losing the last operator goes to `faults`.
+ */
+export async function mergeAccounts(
+  db: Db,
+  options: MergeOptions,
+  faults: Faults,
+): Promise<{ tallies: Tally[]; removedAccounts: string[] }> {
+  const operators = await lockOperators(db)
+  const tallies = await mergeKinds(db, accountKinds, options)
+  const removed = await db.select<{ login: string }>('select login from parti_comptes order by login')
+  if (operators.length > 0 && !options.removeOperators && (await findOperators(db)).length === 0) {
+    faults.add(
+      undefined,
+      `no enabled operator would be left of ${operators.join(', ')}; --remove-operators imports it all the same`,
+    )
+  }
+  return { tallies, removedAccounts: removed.map(({ login }) => login) }
 }
 
 async function mergeKinds(db: Db, kinds: readonly RecordKind[], options: MergeOptions): Promise<Tally[]> {
@@ -70,7 +90,9 @@ async function remove(db: Db, kind: RecordKind, { replace, withAccounts }: Merge
   const isSame = (alias: string) => kind.key.map((column) => `${alias}.${column} = t.${column}`).join(' and ')
   const named = `select 1 from ${lotOf(table)} l where ${isSame('l')}`
   const isReplaced = replace && (kind.type !== 'compte' || withAccounts)
-  const isGone = isReplaced ? `not exists (${named} and l.supprime = 0)` : `exists (${named} and l.supprime = 1)`
+  const isUnnamed = `not exists (${named} and l.supprime = 0)`
+  const isRemoved = isReplaced ? isUnnamed : `exists (${named} and l.supprime = 1)`
+  const isGone = kind.type === 'compte' ? `${isRemoved} or (${GONE_AUTHORS} and ${isUnnamed})` : isRemoved
   await db.exec(`drop table if exists ${gone}`)
   await db.exec(`create temporary table ${gone} as select ${kind.key.join(', ')} from ${table} t where ${isGone}`)
   for (const [child, condition] of hangingOn[table] ?? []) await db.exec(`delete from ${child} where ${condition}`)
@@ -79,7 +101,7 @@ async function remove(db: Db, kind: RecordKind, { replace, withAccounts }: Merge
 
 const GONE_AUTHORS = 'id_auteur in (select id_auteur from parti_auteurs)'
 const OF_GONE_ACCOUNTS = `id_compte in (
-  select id_compte from comptes where ${GONE_AUTHORS} or login in (select login from parti_comptes))`
+  select id_compte from comptes where login in (select login from parti_comptes))`
 
 /** What goes with a record. */
 const hangingOn: Record<string, [table: string, condition: string][]> = {
@@ -94,7 +116,6 @@ const hangingOn: Record<string, [table: string, condition: string][]> = {
   comptes: [
     ['sessions', OF_GONE_ACCOUNTS],
     ['cles_api', OF_GONE_ACCOUNTS],
-    ['comptes', `${GONE_AUTHORS} and login not in (select login from parti_comptes)`],
   ],
 }
 

@@ -1,34 +1,67 @@
 import { FieldError } from './fields.js'
 import type { Line } from './lines.js'
-import { kindOf, type RecordKind, readKey, readRecord, recordKinds } from './records.js'
+import { type RecordKind, type RecordRow, readKey, readPartial, readRecord } from './record-kind.js'
+import { kindOf, recordKinds } from './records.js'
+import { UnknownFieldsError } from './unknown-fields.js'
 
-/** What one line of a dump says. */
-export interface ParsedLine {
+/** What one line of a dump says. Its row is the key alone where it removes the record. */
+export interface ParsedLine extends RecordRow {
   kind: RecordKind
   isRemoval: boolean
-  /** The values of the key, the columns and the staged columns; of a removal, those of the key alone. */
-  row: unknown[]
-  /** Makes the rows of the list in the record: thousands of small objects, which are not worth keeping. */
-  children: () => unknown[][]
+  /** Of a partial line: the fields that it does not name, as `readPartial` has them. */
+  absents?: number
   /** Names of fields that no record of the kind has; they are left out. */
   unknownFields: string[]
 }
 
 const TYPES: readonly string[] = recordKinds.map(({ type }) => type)
 
-/** Reads a line of some types; undefined where it is blank. Throws `FieldError` with the field and the reason. */
-export function parseLine({ text, fault }: Line, types = TYPES): ParsedLine | undefined {
+/** Reads a line of an import; undefined where it is blank. Throws `FieldError` with the field and the reason. */
+export function parseLine(line: Line): ParsedLine | undefined {
+  const parsed = parseAny(line, TYPES)
+  if (parsed?.absents !== undefined) {
+    throw new FieldError('partiel is for live lines (palmares ingest, POST /validations); an import replaces records')
+  }
+  return parsed
+}
+
+/** Reads a line of some types that changes a portal while it is served: it may be partial, and names no unknown field. */
+export function parseLiveLine(line: Line, types: readonly string[]): ParsedLine | undefined {
+  return parseAny(line, types, ({ kind, unknownFields }) => {
+    if (unknownFields.length > 0) throw new UnknownFieldsError(kind, unknownFields)
+  })
+}
+
+/** `check` comes before the fields are read: a misspelled field would be reported as a missing one. */
+function parseAny(
+  { text, fault }: Line,
+  types: readonly string[],
+  check: (line: Pick<ParsedLine, 'kind' | 'unknownFields'>) => void = () => undefined,
+): ParsedLine | undefined {
   if (text === undefined) throw new FieldError(fault)
   if (text.trim() === '') return undefined
   const line = parseObject(text)
   const kind = kindOf(line.type)
   if (!kind || !types.includes(kind.type)) throw new FieldError(`type must be one of ${types.join(', ')}`)
-  if (line.supprime !== undefined && line.supprime !== false) {
-    if (line.supprime !== true) throw new FieldError('supprime must be true or false')
-    return { kind, isRemoval: true, row: readKey(kind, line), children: () => [], unknownFields: [] }
-  }
-  const isUnknown = (name: string) => !Object.hasOwn(kind.fields, name) && name !== 'type' && name !== 'supprime'
-  return { kind, isRemoval: false, ...readRecord(kind, line), unknownFields: Object.keys(line).filter(isUnknown) }
+  const unknownFields = Object.keys(line).filter((name) => !Object.hasOwn(kind.fields, name) && !MARKS.includes(name))
+  check({ kind, unknownFields })
+  const [isRemoval, isPartial] = [readMark(line, 'supprime'), readMark(line, 'partiel')]
+  if (isRemoval && isPartial) throw new FieldError('partiel does not go with supprime')
+  const read = isRemoval ? readRemoval : isPartial ? readPartial : readRecord
+  return { kind, isRemoval, ...read(kind, line), unknownFields }
+}
+
+/** What a line of any type may have beside the fields of its record. */
+const MARKS = ['type', 'supprime', 'partiel']
+
+function readMark(line: Record<string, unknown>, name: 'supprime' | 'partiel'): boolean {
+  const value = line[name]
+  if (value !== undefined && typeof value !== 'boolean') throw new FieldError(`${name} must be true or false`)
+  return value === true
+}
+
+function readRemoval(kind: RecordKind, line: unknown): RecordRow {
+  return { row: readKey(kind, line), children: () => [] }
 }
 
 function parseObject(text: string): Record<string, unknown> {

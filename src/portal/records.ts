@@ -3,41 +3,7 @@ import { monthOf } from '../instant.js'
 import { UNKNOWN_DATE } from '../store/tables.js'
 import { fold, lowerAscii } from '../text.js'
 import * as field from './fields.js'
-
-/**
- * One kind of line of the dump: how a line is read, and where its record lives. The importer works from these
- * descriptions alone, so a kind is added here and nowhere else.
- */
-export interface RecordKind {
-  type: string
-  table: string
-  /** The columns that identify a record, named as the fields are. */
-  key: readonly string[]
-  /** The other columns of a record. */
-  columns: readonly string[]
-  /** Columns that the staging table has beside them, for the merge to read, and what they hold. */
-  staged: Readonly<Record<string, 'text' | 'bigint'>>
-  fields: Fields
-  /** The values of the key, the columns and the staged columns, in that order, from the fields of a line. */
-  toRow: (line: never) => unknown[]
-  /** Columns that name a record of another table by the same column. */
-  references: readonly { column: string; table: string }[]
-  /** Records of another table that a line holds as a list; its rows begin with the key. */
-  children?: { table: string; columns: readonly string[]; toRows: (line: never) => unknown[][] }
-}
-
-type Fields = Readonly<Record<string, field.Field<unknown>>>
-type Read<F> = { [K in keyof F]: F[K] extends field.Field<infer T> ? T : never }
-
-type RecordKindInit<F extends Fields> = Pick<RecordKind, 'type' | 'table' | 'key' | 'columns' | 'references'> & {
-  staged?: RecordKind['staged']
-  toRow: (line: Read<F>) => unknown[]
-  children?: { table: string; columns: readonly string[]; toRows: (line: Read<F>) => unknown[][] }
-}
-
-function recordKind<F extends Fields>(fields: F, init: RecordKindInit<F>): RecordKind {
-  return { staged: {}, fields, ...init }
-}
+import { type Read, type RecordKind, readFields, recordKind } from './record-kind.js'
 
 const MAX_NAME = 1_000
 const MAX_WORD = 100
@@ -49,8 +15,7 @@ const rubrique = recordKind(rubriqueFields, {
   type: 'rubrique',
   table: 'rubriques',
   key: ['id_rubrique'],
-  columns: ['nom'],
-  toRow: (line) => [line.id_rubrique, line.nom],
+  columns: { nom: 'nom' },
   references: [],
 })
 
@@ -67,19 +32,15 @@ const auteur = recordKind(auteurFields, {
   type: 'auteur',
   table: 'auteurs',
   key: ['id_auteur'],
-  columns: ['nom', 'nom_plie', 'statut', 'statut_cle', 'lang', 'lang_cle'],
-  staged: { score_voulu: 'bigint', base_voulue: 'bigint' },
-  toRow: (line) => [
-    line.id_auteur,
-    line.nom,
-    fold(line.nom),
-    line.statut,
-    lowerAscii(line.statut),
-    line.lang,
-    lowerAscii(line.lang),
-    line.score,
-    line.score_base,
-  ],
+  columns: {
+    nom: 'nom',
+    nom_plie: ['nom', fold],
+    statut: 'statut',
+    statut_cle: ['statut', lowerAscii],
+    lang: 'lang',
+    lang_cle: ['lang', lowerAscii],
+  },
+  staged: { score_voulu: ['bigint', 'score'], base_voulue: ['bigint', 'score_base'] },
   references: [],
 })
 
@@ -102,41 +63,25 @@ const challenge = recordKind(challengeFields, {
   type: 'challenge',
   table: 'challenges',
   key: ['id_challenge'],
-  columns: [
-    'id_rubrique',
-    'titre',
-    'titre_plie',
-    'soustitre',
-    'soustitre_plie',
-    'lang',
-    'lang_cle',
-    'score',
-    'difficulte',
-    'id_trad',
-    'url_challenge',
-    'date_publication',
-    'descriptif',
-  ],
-  staged: { auteurs: 'text' },
-  toRow: (line) => [
-    line.id_challenge,
-    line.id_rubrique,
-    line.titre,
-    fold(line.titre),
-    line.soustitre,
-    fold(line.soustitre),
-    line.lang,
-    lowerAscii(line.lang),
-    line.score,
-    line.difficulte,
-    line.id_trad,
-    line.url_challenge,
-    line.date_publication,
-    line.descriptif,
-    JSON.stringify(line.auteurs),
-  ],
+  columns: {
+    id_rubrique: 'id_rubrique',
+    titre: 'titre',
+    titre_plie: ['titre', fold],
+    soustitre: 'soustitre',
+    soustitre_plie: ['soustitre', fold],
+    lang: 'lang',
+    lang_cle: ['lang', lowerAscii],
+    score: 'score',
+    difficulte: 'difficulte',
+    id_trad: 'id_trad',
+    url_challenge: 'url_challenge',
+    date_publication: 'date_publication',
+    descriptif: 'descriptif',
+  },
+  staged: { auteurs: ['text', ['auteurs', (ids: readonly number[]) => JSON.stringify(ids)]] },
   references: [{ column: 'id_rubrique', table: 'rubriques' }],
   children: {
+    field: 'auteurs',
     table: 'challenges_auteurs',
     columns: ['id_auteur'],
     toRows: (line) => line.auteurs.map((id) => [line.id_challenge, id]),
@@ -149,13 +94,10 @@ const validation = recordKind(validationFields, {
   type: 'validation',
   table: 'validations',
   key: ['id_auteur', 'id_challenge'],
-  columns: ['date', 'mois'],
-  toRow: (line) => [
-    line.id_auteur,
-    line.id_challenge,
-    line.date ?? UNKNOWN_DATE,
-    line.date === null ? null : monthOf(line.date),
-  ],
+  columns: {
+    date: ['date', (date: number | null) => date ?? UNKNOWN_DATE],
+    mois: ['date', (date: number | null) => (date === null ? null : monthOf(date))],
+  },
   references: [
     { column: 'id_auteur', table: 'auteurs' },
     { column: 'id_challenge', table: 'challenges' },
@@ -177,19 +119,17 @@ const environnementVirtuel = recordKind(environnementVirtuelFields, {
   type: 'environnement_virtuel',
   table: 'environnements_virtuels',
   key: ['id_environnement_virtuel'],
-  columns: ['nom', 'nom_plie', 'os', 'os_cle', 'statut', 'lang', 'description_fr', 'description_en', 'time_to_root'],
-  toRow: (line) => [
-    line.id_environnement_virtuel,
-    line.nom,
-    fold(line.nom),
-    line.os,
-    lowerAscii(line.os),
-    line.statut,
-    line.lang,
-    line.description_fr,
-    line.description_en,
-    line.time_to_root,
-  ],
+  columns: {
+    nom: 'nom',
+    nom_plie: ['nom', fold],
+    os: 'os',
+    os_cle: ['os', lowerAscii],
+    statut: 'statut',
+    lang: 'lang',
+    description_fr: 'description_fr',
+    description_en: 'description_en',
+    time_to_root: 'time_to_root',
+  },
   references: [],
 })
 
@@ -227,19 +167,17 @@ const compte = recordKind(compteFields, {
   type: 'compte',
   table: 'comptes',
   key: ['login'],
-  columns: ['id_auteur', 'mot_de_passe', 'operateur', 'desactive', 'creation'],
-  staged: { cles: 'text' },
-  toRow: (line) => [
-    line.login,
-    line.id_auteur,
-    line.mot_de_passe,
-    line.operateur,
-    line.desactive,
-    line.creation,
-    JSON.stringify(line.cles),
-  ],
+  columns: {
+    id_auteur: 'id_auteur',
+    mot_de_passe: 'mot_de_passe',
+    operateur: 'operateur',
+    desactive: 'desactive',
+    creation: 'creation',
+  },
+  staged: { cles: ['text', ['cles', (cles: readonly unknown[]) => JSON.stringify(cles)]] },
   references: [{ column: 'id_auteur', table: 'auteurs' }],
   children: {
+    field: 'cles',
     table: 'cles_api',
     columns: ['id_cle', 'nom', 'prefixe', 'empreinte', 'portee', 'creation', 'expiration', 'derniere_utilisation'],
     toRows: (line) =>
@@ -257,29 +195,4 @@ const kindsByType = new Map<unknown, RecordKind>(recordKinds.map((kind) => [kind
 
 export function kindOf(type: unknown): RecordKind | undefined {
   return kindsByType.get(type)
-}
-
-/** What a line that removes a record says of it. Throws `FieldError` that names the field. */
-export function readKey(kind: RecordKind, line: unknown): unknown[] {
-  const fields = Object.fromEntries(kind.key.map((name) => [name, kind.fields[name] as field.Field<unknown>]))
-  return Object.values(readFields(fields, line))
-}
-
-/** What the staging table takes of a line, and the rows of the list in it. Throws `FieldError` that names the field. */
-export function readRecord(kind: RecordKind, line: unknown): { row: unknown[]; children: () => unknown[][] } {
-  const values = readFields(kind.fields, line) as never
-  return { row: kind.toRow(values), children: () => kind.children?.toRows(values) ?? [] }
-}
-
-function readFields<F extends Fields>(fields: F, object: unknown, prefix = ''): Read<F> {
-  if (typeof object !== 'object' || object === null) throw new field.FieldError(`${prefix} must be an object`)
-  const values: Record<string, unknown> = {}
-  for (const name in fields) {
-    try {
-      values[name] = (fields[name] as field.Field<unknown>)((object as Record<string, unknown>)[name])
-    } catch (error) {
-      throw error instanceof field.FieldError ? new field.FieldError(`${prefix}${name} ${error.message}`) : error
-    }
-  }
-  return values as Read<F>
 }

@@ -1,21 +1,30 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Cle, emptyModel, exportModel, importIntoModel, type Model, scoreOf } from '../../test/dump-model.js'
+import {
+  type Cle,
+  emptyModel,
+  exportModel,
+  importIntoModel,
+  ingestIntoModel,
+  type Model,
+  scoreOf,
+} from '../../test/dump-model.js'
 import { type DumpLine, engines, type MadeStore, makeStore } from '../../test/harness.js'
+import { partialLines } from '../../test/partial-lines.js'
 import type { Store } from '../store/store.js'
 import { lowerAscii } from '../text.js'
 import { checkPortal } from './check.js'
 import { exportText } from './export/export.js'
 import { ImportError, importDump } from './import.js'
 import { ingest } from './live/ingest.js'
-import { LIVE_TYPES } from './live/rules.js'
 import { setHiddenStatuts } from './statuts.js'
 
 interface Step {
   lines: DumpLine[]
   replace: boolean
   withAccounts: boolean
+  removeOperators?: boolean
 }
 
 /** Lines that are applied one by one to the portal as it is. */
@@ -154,13 +163,12 @@ describe.each(engines)('a portal on %s', (engine) => {
   })
 })
 
-/** Applies lines to both: each is to do what an import of it alone does, and a line that is refused does nothing. */
+/** Applies live lines to both; a line that is refused does nothing. */
 async function applyBoth(store: Store, before: Model, lines: DumpLine[], hidden: string[]): Promise<Model> {
   const versionBefore = (await store.versions()).donnees
   let model = before
   const expected = lines.map((line, i) => {
-    const isLive = LIVE_TYPES.includes(line.type as string) && !(line.type === 'auteur' && line.supprime === true)
-    const after = isLive ? importIntoModel(model, [line], {}) : undefined
+    const after = ingestIntoModel(model, line)
     const isKnown = after && isSame(after, model)
     model = after ?? model
     return { ligne: i + 1, resultat: after ? (isKnown ? 'connue' : 'appliquee') : 'refusee' }
@@ -238,7 +246,7 @@ async function expectSameAfterMoving(store: Store): Promise<void> {
 }
 
 async function emptied(some: Store): Promise<Store> {
-  await importText(some, [], { replace: true, withAccounts: true })
+  await importText(some, [], { replace: true, withAccounts: true, removeOperators: true })
   expect(await textOf(some, true)).toBe('')
   return some
 }
@@ -309,7 +317,7 @@ const foundation: DumpLine[] = [
 const HIDDEN = ['5poubelle']
 
 function anyStep(): fc.Arbitrary<Step | LiveStep | StatutsStep> {
-  const live = fc.array(anyLine(), { minLength: 1, maxLength: 12 }).map((lines) => ({ live: lines }))
+  const live = fc.array(anyLiveLine(), { minLength: 1, maxLength: 12 }).map((lines) => ({ live: lines }))
   const statuts = fc.subarray(['5poubelle', 'fr']).map((some) => ({ statuts: some }))
   return fc.oneof({ weight: 4, arbitrary: step() }, { weight: 6, arbitrary: live }, { weight: 1, arbitrary: statuts })
 }
@@ -318,6 +326,7 @@ function step(): fc.Arbitrary<Step> {
   const lines = fc.oneof(
     { weight: 5, arbitrary: fc.array(anyLine(), { maxLength: 6 }) },
     { weight: 1, arbitrary: fc.array(anyLine(), { maxLength: 6 }).map((some) => [...some, ...some.slice(0, 2)]) },
+    { weight: 1, arbitrary: fc.array(anyLiveLine(), { maxLength: 3 }) },
     { weight: 2, arbitrary: fc.subarray(foundation) },
     { weight: 2, arbitrary: fc.array(anyLine(), { maxLength: 4 }).map((some) => withoutRepeats(some)) },
   )
@@ -325,6 +334,7 @@ function step(): fc.Arbitrary<Step> {
     lines,
     replace: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
     withAccounts: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
+    removeOperators: fc.boolean(),
   })
 }
 
@@ -338,6 +348,15 @@ function withoutRepeats(lines: DumpLine[]): DumpLine[] {
 /** Small numbers, and now and then one at an edge. */
 function mostly(small: fc.Arbitrary<number>, ...edges: number[]): fc.Arbitrary<number> {
   return fc.oneof({ weight: 4, arbitrary: small }, { weight: 1, arbitrary: fc.constantFrom(...edges) })
+}
+
+function anyLiveLine(): fc.Arbitrary<DumpLine> {
+  const partial = partialLines(anyLine())
+  return fc.oneof(
+    { weight: 4, arbitrary: anyLine() },
+    { weight: 3, arbitrary: partial },
+    { weight: 1, arbitrary: partial.map((line) => ({ ...line, supprime: true })) },
+  )
 }
 
 function anyLine(): fc.Arbitrary<DumpLine> {

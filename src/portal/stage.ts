@@ -1,38 +1,11 @@
 import type { Db } from '../store/store.js'
+import type { Faults } from './faults.js'
 import { FieldError } from './fields.js'
 import type { Line } from './lines.js'
 import { createLot, lotOf, lotsOf } from './lot.js'
 import { type ParsedLine, parseLine } from './parse.js'
-import { type RecordKind, recordKinds } from './records.js'
-
-/** The first faults of a dump, and how many there are. */
-export class Faults {
-  static readonly SHOWN = 20
-  readonly shown: string[] = []
-  count = 0
-
-  add(line: number | undefined, message: string): void {
-    this.count++
-    if (this.shown.length < Faults.SHOWN) this.shown.push(line === undefined ? message : `line ${line}: ${message}`)
-  }
-
-  /**
-   * Adds a fault for each row of a select, whose first column is the line, in the order of its first two columns.
-   * However many there are, only those still to be shown are fetched.
-   */
-  async addFound<R extends { ligne: number | null }>(
-    db: Db,
-    select: string,
-    toMessage: (row: R) => string,
-  ): Promise<void> {
-    const [found] = await db.select<{ nb: number }>(`select count(*) as nb from (${select}) as faults`)
-    const nb = Number(found?.nb)
-    const room = Math.min(nb, Faults.SHOWN - this.shown.length)
-    const rows = room > 0 ? await db.select<R>(`${select} order by 1, 2 limit ${room}`) : []
-    for (const row of rows) this.add(row.ligne ?? undefined, toMessage(row))
-    this.count += nb - rows.length
-  }
-}
+import type { RecordKind } from './record-kind.js'
+import { recordKinds } from './records.js'
 
 export interface StageOptions {
   withAccounts: boolean
@@ -47,6 +20,9 @@ export interface Staged {
   /** Names of fields that no kind has, with how often they came; they were left out. */
   unknownFields: Map<string, number>
 }
+
+/** So many unknown fields are counted by name. */
+const MAX_UNKNOWN_FIELDS = 20
 
 /** Rows of one table are inserted so many at a time. */
 const BATCH_ROWS = 2_000
@@ -116,7 +92,7 @@ export class Stager {
 
   private noteUnknown(name: string): void {
     const { unknownFields } = this.staged
-    if (unknownFields.size < Faults.SHOWN || unknownFields.has(name))
+    if (unknownFields.size < MAX_UNKNOWN_FIELDS || unknownFields.has(name))
       unknownFields.set(name, (unknownFields.get(name) ?? 0) + 1)
   }
 

@@ -1,5 +1,5 @@
 import { formatInstant } from '../../instant.js'
-import { Faults } from '../../portal/stage.js'
+import { Faults } from '../../portal/faults.js'
 import { attempt, throwIfAny } from '../faults.js'
 import { Notes } from '../notes.js'
 import type { Converted, DumpRecord } from '../records.js'
@@ -80,7 +80,7 @@ function toAuteurs(contest: Contest, solves: readonly Solve[], warnings: Notes, 
     const score = scores.get(id_auteur) ?? 0
     if (score < 0) warnings.add(`${contest.account}(s) with a score below 0 have 0`, id_auteur)
     if (!Number.isSafeInteger(score))
-      faults.add(undefined, `${fileOf(`${contest.account}s`)}: id ${id_auteur} has too many points`)
+      faults.add(`${fileOf(`${contest.account}s`)}: id ${id_auteur}`, 'has too many points')
     auteurs.push({ type: 'auteur', id_auteur, nom: name, score: Math.max(0, score) })
   }
   return auteurs

@@ -180,7 +180,7 @@ async function readDates(source: Source, solves: Map<number, Solve>): Promise<vo
   throwIfAny(source.faults)
   for (const [own, { date }] of solves) {
     if (date !== undefined) continue
-    source.faults.add(undefined, `${fileOf('solves')}: id ${own} is not in ${fileOf('submissions')}`)
+    source.faults.add(`${fileOf('solves')}: id ${own}`, `is not in ${fileOf('submissions')}`)
   }
   throwIfAny(source.faults)
 }
@@ -188,10 +188,7 @@ async function readDates(source: Source, solves: Map<number, Solve>): Promise<vo
 function dropLate({ faults }: Source, solves: Map<number, Solve>, freeze: number, leftOut: Notes): void {
   for (const [own, { date }] of solves) {
     if (date === null || date === undefined) {
-      faults.add(
-        undefined,
-        `${fileOf('solves')}: id ${own} has no date, so it is not known whether --freeze leaves it out`,
-      )
+      faults.add(`${fileOf('solves')}: id ${own}`, 'has no date, so it is not known whether --freeze leaves it out')
     } else if (date >= freeze) {
       solves.delete(own)
       leftOut.add('solve(s) at the freeze or after it')

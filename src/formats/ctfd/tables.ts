@@ -1,5 +1,5 @@
+import type { Faults } from '../../portal/faults.js'
 import { FieldError } from '../../portal/fields.js'
-import type { Faults } from '../../portal/stage.js'
 import { attempt, isRow, type Row, read, refuse } from '../faults.js'
 import { readResults } from '../json.js'
 import { id } from '../values.js'
@@ -35,7 +35,7 @@ export async function readTable(
     for (const row of rows) {
       result++
       const place = () => `${file}: result ${result}${nameOf(row)}`
-      if (!isRow(row)) source.faults.add(undefined, `${place()} must be an object`)
+      if (!isRow(row)) source.faults.add(place(), 'must be an object')
       else {
         const missing = columns.filter((column) => !Object.hasOwn(row, column)).join(', ')
         if (missing !== '' && result === 1) throw refuse(`${file} has no ${missing}; ${VERSIONS}`)

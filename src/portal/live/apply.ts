@@ -1,7 +1,9 @@
 import { fixed } from '../../store/query.js'
 import { type Db, makeScratch } from '../../store/store.js'
-import { emptyLot, lotOf, lotsOf } from '../lot.js'
-import { type RecordKind, recordKinds } from '../records.js'
+import { emptyLot, type Lot, lotOf, lotsOf } from '../lot.js'
+import type { RecordKind } from '../record-kind.js'
+import { recordKinds } from '../records.js'
+import { completionOf, missing } from './partial.js'
 import { LIVE_TYPES, MAX_WEIGHT, type Rules, removals, upserts } from './rules.js'
 import type { NumberedLine, Step } from './steps.js'
 import { checkTouched } from './touched.js'
@@ -25,7 +27,7 @@ const LOADED_AT_ONCE = 1_000
 export async function makeLots(db: Db): Promise<void> {
   const kinds = recordKinds.filter(({ type }) => LIVE_TYPES.includes(type))
   await Promise.all([
-    ...kinds.flatMap(lotsOf).map((lot) => makeScratch(db, lotOf(lot.table), emptyLot(lot))),
+    ...kinds.flatMap(liveLotsOf).map((lot) => makeScratch(db, lotOf(lot.table), emptyLot(lot))),
     db.exec(
       'create index if not exists lot_challenges_auteurs_cle on lot_challenges_auteurs (id_challenge, id_auteur)',
     ),
@@ -33,19 +35,27 @@ export async function makeLots(db: Db): Promise<void> {
   ])
 }
 
+/** The lots of a kind; of a line, `absents` says which fields it does not name, and is null where it is a whole record. */
+function liveLotsOf(kind: RecordKind): Lot[] {
+  const [own, ...rest] = lotsOf(kind) as [Lot, ...Lot[]]
+  return [{ ...own, columns: { ...own.columns, absents: 'bigint' } }, ...rest]
+}
+
 /** Applies one step: its lines see all that came before. Undefined where it is to be halved first. Throws `PointsError`. */
 export async function applyStep(db: Db, { kind, isRemoval, lines }: Step): Promise<StepOutcome | undefined> {
   const rules = (isRemoval ? removals : upserts)[kind.type] as Rules
   await loadLots(db, kind, isRemoval, lines)
-  const outcome = await applyLots(db, kind, lines.length, rules)
+  const outcome = await applyLots(db, kind, lines, rules)
   await Promise.all(lotsOf(kind).map(({ table }) => db.exec(`delete from ${lotOf(table)}`)))
   return outcome
 }
 
 async function loadLots(db: Db, kind: RecordKind, isRemoval: boolean, lines: readonly NumberedLine[]): Promise<void> {
-  const [own, listed] = lotsOf(kind)
+  const [own, listed] = liveLotsOf(kind)
   const columns = Object.keys(own!.columns)
-  const toRow = ({ number, row }: NumberedLine) => filled([number, isRemoval ? 1 : 0, ...row], columns.length)
+  const toRow = ({ number, row, absents }: NumberedLine) => {
+    return [...filled([number, isRemoval ? 1 : 0, ...row], columns.length - 1), absents ?? null]
+  }
   for (let from = 0; from < lines.length; from += LOADED_AT_ONCE) {
     await db.load(lotOf(own!.table), columns, lines.slice(from, from + LOADED_AT_ONCE).map(toRow))
   }
@@ -65,21 +75,29 @@ function* childrenOf(lines: readonly NumberedLine[]): Generator<unknown[][]> {
   if (rows.length > 0) yield rows
 }
 
-async function applyLots(db: Db, kind: RecordKind, count: number, rules: Rules): Promise<StepOutcome | undefined> {
-  const lines = (select: string) => db.select<{ ligne: number; id: number }>(select)
+async function applyLots(
+  db: Db,
+  kind: RecordKind,
+  lines: readonly NumberedLine[],
+  rules: Rules,
+): Promise<StepOutcome | undefined> {
+  const hasPartial = lines.some(({ absents }) => absents !== undefined)
+  const preparing = [...(hasPartial ? completionOf(kind) : []), ...(rules.prepare ?? [])]
+  const refusing = [...rules.refusals, ...(hasPartial ? [missing(kind)] : [])]
+  const find = <R>(select: string) => db.select<{ ligne: number } & R>(select)
   const [known, ...refusals] = await Promise.all([
-    Promise.all((rules.prepare ?? []).map((sql) => db.exec(sql))).then(() => lines(rules.known)),
-    ...rules.refusals.map(({ select }) => lines(select)),
+    Promise.all(preparing.map((sql) => db.exec(sql))).then(() => find(rules.known)),
+    ...refusing.map(({ select }) => find<{ id: number | string }>(select)),
   ])
   const refused = new Map<number, Refusal>()
   for (const [i, found] of refusals.entries()) {
-    for (const { ligne, id } of found) refused.set(ligne, { raison: rules.refusals[i]!.reason(id) })
+    for (const { ligne, id } of found) refused.set(ligne, { raison: refusing[i]!.reason(id) })
   }
   const outcome = { known: new Set(known.map(({ ligne }) => ligne)), refused }
   const done = [...outcome.known, ...refused.keys()]
-  if (done.length < count) {
+  if (done.length < lines.length) {
     await drop(db, kind, done)
-    const isAlone = count - done.length === 1
+    const isAlone = lines.length - done.length === 1
     const [weight] = rules.weight && !isAlone ? await db.select<{ poids: number }>(rules.weight) : []
     if (weight && weight.poids > MAX_WEIGHT) return undefined
     const [between] = rules.between && !isAlone ? await db.select<{ points: number }>(rules.between) : []

@@ -13,7 +13,7 @@ const LineResult = Type.Object({
   raison: Type.Optional(Text('Why it is refused.')),
   champs_inconnus: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'Fields that a record of the type does not have, ten at most: they were left out.',
+      description: 'Of a refused line: fields that a record of the type does not have, ten at most.',
     }),
   ),
   reessayer: Type.Optional(
@@ -27,7 +27,7 @@ export const postValidations = endpoint({
   tag: 'validations',
   summary: 'Apply validations and other records as they come',
   description:
-    'Lines of the dump, NDJSON, or one of them as a JSON object. They are applied in their order and in one transaction; a line that is refused leaves the others be. Validations may be sent again. Scores, places, counts and first validations are right in the next request.',
+    'Lines of the dump, NDJSON, or one of them as a JSON object. They are applied in their order and in one transaction; a line that is refused leaves the others be. A line replaces its record whole, unless it has `partiel`. Validations may be sent again. Scores, places, counts and first validations are right in the next request.',
   scope: 'ecriture',
   requestBody: {
     schema: Type.Object(
@@ -37,6 +37,10 @@ export const postValidations = endpoint({
         id_challenge: Type.Optional(Id),
         date: Type.Optional(
           Type.String({ format: 'date-time', description: 'When it was solved; unknown where absent.' }),
+        ),
+        supprime: Type.Optional(Type.Boolean({ description: 'True removes the record.' })),
+        partiel: Type.Optional(
+          Type.Boolean({ description: 'True changes the named fields of an existing record and no other.' }),
         ),
       },
       { additionalProperties: true, description: 'One line of the dump; docs/DUMP.md lists the fields of each type.' },

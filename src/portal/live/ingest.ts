@@ -3,7 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Change, Db, JournalEntry, Store } from '../../store/store.js'
 import { FieldError } from '../fields.js'
 import type { Line } from '../lines.js'
-import { type ParsedLine, parseLine } from '../parse.js'
+import { parseLiveLine } from '../parse.js'
+import { UnknownFieldsError } from '../unknown-fields.js'
 import { applyStep, makeLots, type Refusal, type StepOutcome } from './apply.js'
 import { LIVE_TYPES } from './rules.js'
 import { halvesOf, type NumberedLine, type Step, stepsOf } from './steps.js'
@@ -17,11 +18,9 @@ const LINE_CHARACTERS = 100
 export interface LineResult extends Partial<Refusal> {
   ligne: number
   resultat: 'appliquee' | 'connue' | 'refusee'
-  /** Names of fields that the type does not have, the first of them: they were left out. */
+  /** Of a refused line: the fields that the type does not have, the first of them. */
   champs_inconnus?: string[]
 }
-
-const MAX_UNKNOWN_FIELDS = 10
 
 /** A step that is not begun so long after the lock was taken is left to another batch. One step takes what it takes. */
 const BATCH_MILLISECONDS = 2_000
@@ -31,10 +30,10 @@ const OUT_OF_TIME: Refusal = {
 }
 
 /**
- * Applies lines of the dump to a portal that is being served, one after the other and in one transaction: each as an import
- * of that line alone would, save that a line which is refused leaves the others be. Costs what the lines touch, not the
- * portal. What there was no time for is refused with `reessayer`: those lines, in their order, make the next batch. Blank
- * lines have no result. Throws `StoreError`; then nothing was applied, and the same lines may be sent again.
+ * Applies lines of the dump to a portal that is being served, in their order and in one transaction: each as an import of
+ * that line alone would, with the exceptions of docs/DUMP.md (*Live lines*). A refused line does not affect the others. The
+ * cost follows what the lines touch, not the portal. Lines that there was no time for are refused with `reessayer`: send
+ * them again, in their order. Blank lines have no result. Throws `StoreError`; nothing was applied then.
  */
 export async function ingest(store: Store, lines: readonly Line[]): Promise<LineResult[]> {
   const results = new Map<number, LineResult>()
@@ -47,21 +46,20 @@ export async function ingest(store: Store, lines: readonly Line[]): Promise<Line
       await nextTurn()
     }
     try {
-      const read = parseLine(line, LIVE_TYPES)
-      if (read) parsed.push({ ...allowed(read), number: line.number })
+      const read = parseLiveLine(line, LIVE_TYPES)
+      if (read) parsed.push({ ...read, number: line.number })
     } catch (error) {
       if (!(error instanceof FieldError)) throw error
-      results.set(line.number, { ligne: line.number, resultat: 'refusee', raison: error.message })
+      results.set(line.number, unreadable(line.number, error))
     }
   }
   for (const result of await applyLines(store, parsed)) results.set(result.ligne, result)
   return [...results.values()].sort((a, b) => a.ligne - b.ligne)
 }
 
-function allowed(line: ParsedLine): ParsedLine {
-  const { kind, isRemoval } = line
-  if (isRemoval && kind.type === 'auteur') throw new FieldError('an auteur is removed by an import alone')
-  return line
+function unreadable(ligne: number, error: FieldError): LineResult {
+  const names = error instanceof UnknownFieldsError ? { champs_inconnus: error.names } : {}
+  return { ligne, resultat: 'refusee', raison: error.message, ...names }
 }
 
 /** Applies lines that are well-formed; once more, with care, where somebody might have too many points on the way. */
@@ -131,15 +129,13 @@ async function applyBatch(
 function* resultsOf({ lines, repeats }: Step, outcome: StepOutcome): Generator<LineResult> {
   for (const line of lines) {
     const resultat = isApplied(line.number, outcome) ? 'appliquee' : 'connue'
-    yield resultOf(line.number, resultat, outcome.refused.get(line.number) ?? unknownIn(line))
+    yield resultOf(line.number, resultat, outcome.refused.get(line.number))
   }
-  for (const { number, of } of repeats) yield resultOf(number, 'connue', outcome.refused.get(of) ?? {})
+  for (const { number, of } of repeats) yield resultOf(number, 'connue', outcome.refused.get(of))
 }
 
-type Beside = Pick<LineResult, 'raison' | 'reessayer' | 'champs_inconnus'>
-
-function resultOf(ligne: number, resultat: 'appliquee' | 'connue', beside: Beside): LineResult {
-  return { ligne, resultat: beside.raison === undefined ? resultat : 'refusee', ...beside }
+function resultOf(ligne: number, resultat: 'appliquee' | 'connue', refusal?: Refusal): LineResult {
+  return refusal ? { ligne, resultat: 'refusee', ...refusal } : { ligne, resultat }
 }
 
 function isApplied(number: number, { known, refused }: StepOutcome): boolean {
@@ -148,10 +144,6 @@ function isApplied(number: number, { known, refused }: StepOutcome): boolean {
 
 function allRefused({ lines }: Step, refusal: Refusal): StepOutcome {
   return { known: new Set(), refused: new Map(lines.map(({ number }) => [number, refusal])) }
-}
-
-function unknownIn({ unknownFields }: NumberedLine): Pick<LineResult, 'champs_inconnus'> {
-  return unknownFields.length > 0 ? { champs_inconnus: unknownFields.slice(0, MAX_UNKNOWN_FIELDS) } : {}
 }
 
 function entryOf({ kind, isRemoval, row }: NumberedLine): JournalEntry {

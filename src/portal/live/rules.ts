@@ -1,7 +1,10 @@
 import type { Db } from '../../store/store.js'
+import { UNKNOWN_DATE } from '../../store/tables.js'
+import { HOLDS_PLACE } from '../derive.js'
 import { lotOf } from '../lot.js'
 import { mergeAuthorships, upsertOf } from '../merge.js'
-import { type RecordKind, recordKinds } from '../records.js'
+import type { RecordKind } from '../record-kind.js'
+import { recordKinds } from '../records.js'
 import { touch } from './touched.js'
 
 /** Kinds whose lines change single records while the portal is served. */
@@ -10,14 +13,19 @@ export const LIVE_TYPES: readonly string[] = ['validation', 'challenge', 'auteur
 /** A step of several lines that touches more than this is applied in parts, between which its time can be over. */
 export const MAX_WEIGHT = 2_000
 
+/** A select of (ligne, id) of lines that are refused, and why: the reason names the id. */
+export interface Refusing {
+  select: string
+  reason: (id: number | string) => string
+}
+
 /** How the lines of one kind change the portal; every select is over their lot, as `l`. */
 export interface Rules {
   /** A select of how much the lines touch besides themselves, as `poids`. */
   weight?: string
   /** What is to be worked out of the lines first. */
   prepare?: readonly string[]
-  /** Selects of (ligne, id) of lines that are refused. */
-  refusals: readonly { select: string; reason: (id: number) => string }[]
+  refusals: readonly Refusing[]
   /** A select of the lines that say just what the portal holds. */
   known: string
   /** A select of how many points more somebody may have had between the lines than after the last one. */
@@ -26,11 +34,11 @@ export interface Rules {
 }
 
 /** A line that names a record which is not there. */
-function dangling(table: string, column: string, parent: string, field = column) {
+function dangling(table: string, column: string, parent: string, field = column): Refusing {
   return {
     select: `select l.ligne, min(l.${column}) as id from ${lotOf(table)} l
       where not exists (select 1 from ${parent} p where p.${column} = l.${column}) group by l.ligne`,
-    reason: (id: number) => `${field} names ${id}, which ${parent} does not have`,
+    reason: (id) => `${field} names ${id}, which ${parent} does not have`,
   }
 }
 
@@ -46,6 +54,10 @@ function holdingSame(type: string, further = 'true'): string {
   return `select l.ligne from ${lotOf(table)} l join ${table} t on ${isSame}
     where ${row('t')} is not distinct from ${row('l')} and ${further}`
 }
+
+/** A solve without a date says no more than one that the portal has: it never erases a date. */
+const UNDATED_OR_SAME = `select l.ligne from lot_validations l join validations t on t.id_auteur = l.id_auteur and t.id_challenge = l.id_challenge
+  where l.date = ${UNKNOWN_DATE} or t.date = l.date`
 
 /** Lines whose record is not there. */
 function absent(type: string): string {
@@ -122,7 +134,7 @@ export const upserts: Record<string, Rules> = {
   },
   validation: {
     refusals: [dangling('validations', 'id_auteur', 'auteurs'), dangling('validations', 'id_challenge', 'challenges')],
-    known: holdingSame('validation'),
+    known: UNDATED_OR_SAME,
     apply: async (db) => {
       await touch(db, 'select id_auteur from lot_validations')
       await moveValidations(db, -1)
@@ -134,6 +146,27 @@ export const upserts: Record<string, Rules> = {
 
 /** For lines that remove one. */
 export const removals: Record<string, Rules> = {
+  auteur: {
+    refusals: [
+      {
+        select: `select l.ligne, min(c.login) as id from lot_auteurs l cross join comptes c
+          where c.id_auteur = l.id_auteur group by l.ligne`,
+        reason: (login) => `the auteur has the account ${login}; remove it first, with palmares accounts remove`,
+      },
+    ],
+    known: absent('auteur'),
+    weight: `select (select count(*) from lot_auteurs l cross join challenges_auteurs o where o.id_auteur = l.id_auteur)
+      + coalesce(sum(t.nb_validations), 0) as poids from lot_auteurs l join auteurs t on t.id_auteur = l.id_auteur`,
+    apply: async (db) => {
+      await touch(db, 'select id_auteur from lot_auteurs')
+      await db.exec(noteMoves(`select 'auteurs' as arbre, 0 as cle, l.id_auteur as id from lot_auteurs l`, -1))
+      await db.exec(noteMoves(PLACES_OF_REMOVED, -1))
+      await moveValidations(db, -1, 'from lot_auteurs l cross join validations v where v.id_auteur = l.id_auteur')
+      await db.exec(removeFrom('validations', 'id_auteur', 'auteurs'))
+      await db.exec(removeFrom('challenges_auteurs', 'id_auteur', 'auteurs'))
+      await db.exec(removeFrom('auteurs', 'id_auteur'))
+    },
+  },
   rubrique: {
     refusals: [
       {
@@ -172,6 +205,10 @@ export const removals: Record<string, Rules> = {
   },
 }
 
+/** `settle` finds the places of authors who are still there. */
+const PLACES_OF_REMOVED = `select 'classement' as arbre, a.cle_classement as cle, a.id_auteur as id
+  from lot_auteurs l cross join auteurs a where a.id_auteur = l.id_auteur and ${HOLDS_PLACE}`
+
 const VALIDATION_ENTRIES = `select 'validations/' || v.id_challenge as arbre, v.date as cle, v.id_auteur as id`
 const OF_REMOVED = 'v.id_challenge in (select id_challenge from lot_challenges)'
 
@@ -179,10 +216,8 @@ function removeFrom(table: string, id: string, lot = table): string {
   return `delete from ${table} where ${id} in (select ${id} from ${lotOf(lot)})`
 }
 
-/** The validations of the lot that there are: out of orders and counts before they change or go, into them after they came. */
-async function moveValidations(db: Db, nb: 1 | -1): Promise<void> {
-  const there =
-    'from lot_validations l join validations v on v.id_auteur = l.id_auteur and v.id_challenge = l.id_challenge'
+/** Takes validations out of orders and counts before they change or are removed, and adds them after they changed. */
+async function moveValidations(db: Db, nb: 1 | -1, there = OF_LOT): Promise<void> {
   await db.exec(noteMoves(`${VALIDATION_ENTRIES} ${there}`, nb))
   await db.exec(
     // PostgreSQL would walk all validations in the order of the groups.
@@ -192,6 +227,9 @@ async function moveValidations(db: Db, nb: 1 | -1): Promise<void> {
      where n.id_challenge = challenges.id_challenge`,
   )
 }
+
+const OF_LOT =
+  'from lot_validations l join validations v on v.id_auteur = l.id_auteur and v.id_challenge = l.id_challenge'
 
 /** The challenges of the lot that there are, in the counts of their categories. */
 async function countChallenges(db: Db, sign: '+' | '-'): Promise<void> {

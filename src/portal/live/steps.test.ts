@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseLine } from '../parse.js'
+import { parseLiveLine } from '../parse.js'
+import { LIVE_TYPES } from './rules.js'
 import { halvesOf, type Step, stepsOf } from './steps.js'
 
 type Fields = Record<string, unknown>
@@ -15,7 +16,10 @@ function shown(steps: Step[]): [type: string, lines: number[], repeats?: number[
 
 function steps(...lines: Fields[]): Step[] {
   return stepsOf(
-    lines.map((line, i) => ({ ...parseLine({ number: i + 1, text: JSON.stringify(line) })!, number: i + 1 })),
+    lines.map((line, i) => ({
+      ...parseLiveLine({ number: i + 1, text: JSON.stringify(line) }, LIVE_TYPES)!,
+      number: i + 1,
+    })),
   )
 }
 
@@ -74,6 +78,25 @@ test('a line that repeats another is told so, and one that says something else o
   expect(shown(steps(auteur(1), solve(2), auteur(1)))).toEqual([
     ['auteur', [1], [3]],
     ['validation', [2]],
+  ])
+})
+
+test('a partial line is no repeat of a whole one, though both name the same fields', () => {
+  const partial = { ...rubrique(1), partiel: true }
+  expect(shown(steps(rubrique(1), partial, partial, rubrique(1)))).toEqual([
+    ['rubrique', [1]],
+    ['rubrique', [2], [3]],
+    ['rubrique', [4]],
+  ])
+})
+
+test('a removed author stays behind what they solved, and ahead of what they solve next', () => {
+  expect(shown(steps(solve(1), auteur(2), { ...auteur(1), supprime: true }, auteur(1), solve(1)))).toEqual([
+    ['validation', [1]],
+    ['auteur', [2]],
+    ['-auteur', [3]],
+    ['auteur', [4]],
+    ['validation', [5]],
   ])
 })
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ParsedLine } from '../parse.js'
-import type { RecordKind } from '../records.js'
+import type { RecordKind } from '../record-kind.js'
 
 /** A line of a batch with its number in it. */
 export interface NumberedLine extends ParsedLine {
@@ -23,8 +23,8 @@ interface OpenStep extends Step {
   auteurs: Set<unknown>
 }
 
-/** A line looks so many steps back for one to join: as many as there are sorts of steps. */
-const MAX_STEPS_BACK = 6
+/** A line looks so many steps back for one to join: as many as there are kinds of steps. */
+const MAX_STEPS_BACK = 8
 
 /**
  * Cuts lines into steps that do what the lines do in their order. A line goes to the last step of its sort where nothing that
@@ -57,11 +57,15 @@ function stepFor(steps: readonly OpenStep[], line: NumberedLine, key: string): O
   for (const step of steps.slice(-MAX_STEPS_BACK).reverse()) {
     if (step.kind === line.kind && step.isRemoval === line.isRemoval) {
       const same = step.byKey.get(key)
-      return !same || isDeepStrictEqual(same.row, line.row) ? step : undefined
+      return !same || isRepeat(same, line) ? step : undefined
     }
     if (concerns(step, line)) return undefined
   }
   return undefined
+}
+
+function isRepeat(one: NumberedLine, other: NumberedLine): boolean {
+  return one.absents === other.absents && isDeepStrictEqual(one.row, other.row)
 }
 
 /**
