@@ -615,6 +615,7 @@ function everything(model: Model): string[] {
     ...[
       '/classement?periode=2026&limite=3',
       '/classement?periode=2026-03',
+      '/classement/periodes',
       '/classement?periode=0000',
       '/classement?periode=0000-06',
       '/challenges?lang=fr',

@@ -77,6 +77,7 @@ export class Model {
       if (!this.challengesById.has(Number(id))) return { status: 404 }
       return this.page(url, { rows: this.solvers(Number(id)), debutName: 'debut_validations' })
     }
+    if (id === 'periodes') return { status: 200, body: json(this.periodes()), total: null }
     const isCurve = part === 'progression' || id === 'histogramme'
     const body = isCurve ? this.curve(noun as string, Number(id), filters) : this.detail(noun as string, Number(id))
     return body ? { status: 200, body: json(body), total: null } : { status: 404 }
@@ -144,6 +145,13 @@ export class Model {
         return solved.length === 0 ? [] : [{ ...row, score }]
       })
       .toSorted((a, b) => b.score - a.score || a.id_auteur - b.id_auteur)
+  }
+
+  private periodes(): { periode: string; mois: string[] }[] {
+    const solved = this.classement.flatMap((row) => this.validationsByAuteur.get(row.id_auteur) ?? [])
+    const months = [...new Set(solved.flatMap(({ date }) => (date ? [date.slice(0, 7) as string] : [])))].sort()
+    const years = [...new Set(months.map((month) => month.slice(0, 4)))].reverse()
+    return years.map((periode) => ({ periode, mois: months.filter((month) => month.startsWith(periode)) }))
   }
 
   private page(url: URL, { rows, debutName, isSearch, debut: given, toBody }: List): Expected {

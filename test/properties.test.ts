@@ -95,6 +95,7 @@ describe.each(engines)('any portal on %s', (engine) => {
           ...periodes.map((each) => `?periode=${each}`),
         ]
         for (const part of parts) await expectAsModel(server, model, `/classement/histogramme${part}`)
+        await expectAsModel(server, model, '/classement/periodes')
         for (const { id_auteur } of model.auteurs)
           await expectAsModel(server, model, `/auteurs/${id_auteur}/progression`)
         for (const { id_challenge } of model.challenges) {

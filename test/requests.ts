@@ -51,6 +51,7 @@ export function anyRequest(known: Known): fc.Arbitrary<Asked> {
     [8, list('/challenges/{id_challenge}/validations', known)],
     [2, list('/rubriques', known)],
     [3, list('/classement/histogramme', known)],
+    [2, list('/classement/periodes', known)],
     [6, detail('challenges', 'id_challenge', known)],
     [6, detail('auteurs', 'id_auteur', known)],
     [2, detail('challenges', 'id_challenge', known, '/progression')],
@@ -97,6 +98,7 @@ const LISTS: Record<string, Record<string, Kind>> = {
   },
   '/challenges/{id_challenge}/validations': { debut_validations: 'debut', limite: 'limite' },
   '/rubriques': {},
+  '/classement/periodes': {},
   '/classement/histogramme': { id_rubrique: 'rubrique', periode: 'periode' },
 }
 

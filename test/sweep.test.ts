@@ -130,6 +130,7 @@ describe.each(engines)('every route on %s', (engine) => {
         '/challenges/{id_challenge}/progression',
         '/auteurs/{id_auteur}/progression',
         '/classement/histogramme',
+        '/classement/periodes',
         '/compte',
         '/exploitation',
         '/export',

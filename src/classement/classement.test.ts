@@ -74,6 +74,48 @@ describe.each(engines)('the ranking on %s', (engine) => {
     await other.close()
   })
 
+  test('the periods are the years and months that have a ranking, latest first, without authors who hold no place', async () => {
+    const solved = (id_auteur: number, id_challenge: number, date?: string) => ({
+      ...{ type: 'validation', id_auteur, id_challenge },
+      ...(date && { date }),
+    })
+    const other = await startServer(
+      [
+        { type: 'rubrique', id_rubrique: 3, nom: 'r' },
+        { type: 'auteur', id_auteur: 1, nom: 'a' },
+        { type: 'auteur', id_auteur: 2, nom: 'b', statut: '5POUBELLE' },
+        ...[1, 2, 3, 4].map((id) => ({
+          type: 'challenge',
+          id_challenge: id,
+          id_rubrique: 3,
+          titre: `c${id}`,
+          score: 0,
+        })),
+        ...[
+          solved(1, 1, '2024-12-31T23:59:59Z'),
+          solved(1, 2, '2024-02-01T00:00:00Z'),
+          solved(1, 3, '2026-01-01T00:00:00Z'),
+        ],
+        ...[solved(1, 4), solved(2, 1, '2025-05-05T00:00:00Z')],
+      ],
+      { engine },
+    )
+    const text = async () => (await other.get('/classement/periodes')).text()
+    const in2024 = '{"periode":"2024","mois":["2024-02","2024-12"]}'
+    expect(await text()).toBe(`[{"periode":"2026","mois":["2026-01"]},${in2024}]`)
+    for (const [periode, rows] of [
+      ['2026', 1],
+      ['2025', 0],
+      ['2024-12', 1],
+      ['2024-11', 0],
+    ] as const) {
+      expect(await other.json(`/classement?periode=${periode}`)).toHaveLength(rows)
+    }
+    await importInto(other.store, [{ type: 'auteur', id_auteur: 1, nom: 'a', statut: '5POUBELLE' }])
+    expect(await text()).toBe('[]')
+    await other.close()
+  })
+
   describe('autour_de', () => {
     test.each([
       ['8', 3, ['7', '8', '10']],

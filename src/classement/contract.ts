@@ -79,6 +79,31 @@ export const getHistogramme = endpoint({
   errors: ['invalid_parameter', 'resource_not_found'],
 })
 
+/** A year or a month, as the parameter `periode` takes it. */
+const Periode = Text('A year or a month of `/classement?periode=`.')
+
+export const listPeriodes = endpoint({
+  path: '/classement/periodes',
+  tag: 'classement',
+  summary: 'List the years and months that have a ranking',
+  description:
+    'The years in which a ranked author has a dated validation, latest first, at most a hundred, with their months.',
+  response: Type.Array(
+    Type.Object({ periode: Periode, mois: Type.Array(Periode, { description: 'Its months, ascending.' }) }),
+  ),
+})
+
+export interface PeriodeRow {
+  annee: number
+  /** From 1 to 12, ascending. */
+  mois: number[]
+}
+
+export function presentPeriode({ annee, mois }: PeriodeRow): { periode: string; mois: string[] } {
+  const periode = String(annee).padStart(4, '0')
+  return { periode, mois: mois.map((each) => `${periode}-${String(each).padStart(2, '0')}`) }
+}
+
 export interface HistogrammeRow {
   nb_auteurs: number
   score_max: number

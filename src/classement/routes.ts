@@ -3,13 +3,16 @@ import { invalidParameter } from '../errors.js'
 import {
   getHistogramme,
   listClassement,
+  listPeriodes,
   type Periode,
   presentHistogramme,
+  presentPeriode,
   presentRanked,
   type RankedRow,
 } from './contract.js'
 import { findHistogramme } from './histogramme.js'
 import { findPart, findPartAround, numberOf, orderOf, type Part, rankingOfPart } from './partial.js'
+import { findPeriodes } from './periodes.js'
 import { findClassement, findRowAround, whole } from './queries.js'
 import { BEYOND, CLASSEMENT, dependsOfRanked } from './rank.js'
 
@@ -36,6 +39,8 @@ export function classementRoutes(serve: ServeRead): void {
       depends: { names, ranges: [[ranking.arbre, -BEYOND, BEYOND]] as const },
     }
   })
+
+  serve(listPeriodes, async ({ db }) => ({ body: (await findPeriodes(db)).map(presentPeriode) }))
 }
 
 /** A page by category also tells whether the category is there. */

@@ -72,7 +72,7 @@ function listCommand(): Command {
       if (options.json) printJson(shown.map((row) => ({ ...presentApiKey(row), login: row.login })))
       else {
         printTable(
-          ['id', 'login', 'name', 'prefix', 'scopes', 'until', 'last used'],
+          ['id', 'login', 'name', 'prefix', 'scopes', 'until', 'last used (hour)'],
           shown.map((row) => [
             row.id_cle,
             row.login,

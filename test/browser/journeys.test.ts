@@ -86,7 +86,7 @@ describe.each(KINDS.map((kind) => [nameOf(kind), kind] as const))('in %s', (_, k
     expect(address()).toBe('/p/classement?periode=2026')
     await choice(classement.rubrique).selectOption({ index: 1 })
     await visitor.settled()
-    expect(address()).toMatch(/^\/p\/classement\?rubrique=\d+$/)
+    expect(address()).toMatch(/^\/p\/classement\?id_rubrique=\d+$/)
     await visitor.look('ranking of a category')
   })
 

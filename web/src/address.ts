@@ -14,6 +14,16 @@ export interface Address {
   change(changes: Changes, how?: { replace: boolean }): void
 }
 
+/** A category as an address names one; undefined for anything else, as the page then shows all of them. */
+export function rubriqueOf({ id_rubrique = '' }: Address['query']): string | undefined {
+  return /^[1-9]\d{0,14}$/.test(id_rubrique) ? id_rubrique : undefined
+}
+
+/** A year or month as an address names one; undefined for anything else. */
+export function periodeOf({ periode = '' }: Address['query']): string | undefined {
+  return /^\d{4}(-(0[1-9]|1[0-2]))?$/.test(periode) ? periode : undefined
+}
+
 export function useAddress(): Address {
   // While another page is on its way this one stays, and keeps the address that it was shown for.
   const { path, query } = useRoute()

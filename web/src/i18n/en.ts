@@ -40,6 +40,8 @@ export const en: Words = {
     failed: 'This part could not be loaded',
     unknown: 'unknown',
     never: 'never',
+    lastHour: 'within the hour',
+    hours: (from, to) => `${from}:00–${to}:00`,
   },
   errors: {
     unreachable: 'The server does not answer. Check your connection, then try again.',

@@ -39,6 +39,8 @@ export const fr = {
     failed: 'Cette partie n’a pas pu être chargée',
     unknown: 'inconnu',
     never: 'jamais',
+    lastHour: 'il y a moins d’une heure',
+    hours: (from: string, to: string) => `entre ${from} h et ${to} h`,
   },
   errors: {
     unreachable: 'Le serveur ne répond pas. Vérifiez votre connexion, puis réessayez.',

@@ -1,10 +1,11 @@
-import { useAddress } from '../address.js'
-import { useAnswer, usePage } from '../answers.js'
+import { rubriqueOf, useAddress } from '../address.js'
+import { usePage } from '../answers.js'
 import { useLanguage } from '../i18n/language.js'
 import { SearchField, Select } from '../parts/Field.js'
 import { List } from '../parts/List.js'
 import { langOf } from '../parts/lang.js'
 import { PAGE_ROWS } from '../parts/Pager.js'
+import { RubriqueSelect } from '../parts/RubriqueSelect.js'
 import { type Column, Table } from '../parts/Table.js'
 import { Title } from '../parts/Title.js'
 import type { ChallengeItem } from '../wire.js'
@@ -15,7 +16,7 @@ const LANGS = ['fr', 'en', 'de', 'es', 'zh']
 export default function Challenges() {
   const { words } = useLanguage()
   const { query, start } = useAddress()
-  const { titre, lang, rubrique, score } = query
+  const { titre, lang, score } = query
   const asking = usePage('/challenges', {
     query: {
       limite: PAGE_ROWS,
@@ -23,7 +24,7 @@ export default function Challenges() {
       titre: titre || undefined,
       lang: lang || undefined,
       score: score || undefined,
-      id_rubrique: rubrique || undefined,
+      id_rubrique: rubriqueOf(query),
     },
   })
   return (
@@ -46,8 +47,7 @@ export default function Challenges() {
 function Filters({ inSight }: { inSight: ChallengeItem[] }) {
   const { words } = useLanguage()
   const { query, change } = useAddress()
-  const rubriques = useAnswer('/rubriques', {}).answer ?? []
-  const { titre = '', lang = '', rubrique = '', score = '' } = query
+  const { titre = '', lang = '', score = '' } = query
   const all = { value: '', text: words.filters.all }
   const langs = new Set([...LANGS, ...inSight.map((row) => row.lang), lang].filter(Boolean))
   const scores = [...new Set(inSight.map((row) => row.score))].sort((a, b) => a - b)
@@ -62,12 +62,7 @@ function Filters({ inSight }: { inSight: ChallengeItem[] }) {
         options={[all, ...[...langs].map((value) => ({ value, text: value }))]}
         onChange={(value) => filter({ lang: value })}
       />
-      <Select
-        label={words.challenges.rubrique}
-        value={rubrique}
-        options={[all, ...rubriques.map(({ id_rubrique, nom }) => ({ value: String(id_rubrique), text: nom }))]}
-        onChange={(value) => filter({ rubrique: value })}
-      />
+      <RubriqueSelect label={words.challenges.rubrique} onChange={(id_rubrique) => filter({ id_rubrique })} />
       <SearchField
         label={words.challenges.score}
         value={score}

@@ -66,7 +66,7 @@ function Details({ challenge }: { challenge: Challenge }) {
           [words.challenges.score, number(challenge.score)],
           [
             words.challenges.rubrique,
-            <a href={`/p/challenges?rubrique=${challenge.id_rubrique}`}>{challenge.rubrique}</a>,
+            <a href={`/p/challenges?id_rubrique=${challenge.id_rubrique}`}>{challenge.rubrique}</a>,
           ],
           [words.challenges.difficulte, challenge.difficulte],
           [words.challenges.solves, number(challenge.nb_validations)],

@@ -4,7 +4,7 @@ import { useLanguage } from '../../i18n/language.js'
 import { Dialog } from '../../parts/Dialog.js'
 import { Empty, ErrorText } from '../../parts/States.js'
 import { type Column, Table } from '../../parts/Table.js'
-import { Time } from '../../parts/Time.js'
+import { Hour, Time } from '../../parts/Time.js'
 import type { ApiKey } from '../../wire.js'
 
 /** The valid keys, and the way to end one. */
@@ -61,7 +61,7 @@ export function Keys({ keys, onChange }: { keys: ApiKey[]; onChange(): void }) {
 function KeyTable({ keys, onRevoke }: { keys: ApiKey[]; onRevoke(key: ApiKey): void }) {
   const { words } = useLanguage()
   const used = ({ derniere_utilisation: at }: ApiKey) =>
-    at === null ? <span class="faint">{words.states.never}</span> : <Time instant={at} withTime />
+    at === null ? <span class="faint">{words.states.never}</span> : <Hour instant={at} />
   const columns: Column<ApiKey>[] = [
     {
       head: words.compte.name,
