@@ -91,7 +91,8 @@ export function buildApp({ store, settings, metrics, observe, limits, log, whole
     open.addHook('onRequest', admission.optional)
     loginRoutes(serveActions(open, deps, record('open')), auth)
     if (settings.openCtftime) ctftimeRoutes(serveWholes(open, wholeDeps, record('open')))
-    open.get('/openapi.json', (request, reply) => sendReady(request, reply, document(), admission))
+    // No row is read for it, and it is the same until the server ends.
+    open.get('/openapi.json', (request, reply) => sendReady(request, reply, document(), { admission, isCached: true }))
   })
 
   app.register(async (guarded) => {

@@ -73,12 +73,13 @@ export async function sendRead(
 ): Promise<FastifyReply> {
   const { store, cache, admission } = deps
   const held = await heldFor(deps, request, key)
-  if (held) return sendReady(request, reply, held, admission)
+  if (held) return sendReady(request, reply, held, { admission, isCached: true })
 
   const { make, isLong } = prepare()
   const read = async (db: Db, version: Versions) => ({ ...(await make(db)), version: version.donnees })
   const work = () => store.read(read, { source: 'any', isLong }).catch(isLong ? tellTooBroad : undefined)
-  return sendReady(request, reply, await cache.make(key, request.versions.donnees, work), admission)
+  const ready = await cache.make(key, request.versions.donnees, work)
+  return sendReady(request, reply, ready, { admission, isCached: false })
 }
 
 /** What is held under a key and right at the version of the data that a request must see. */
@@ -137,23 +138,30 @@ export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDep
   }
 }
 
-/** Sends a body that is ready, or 304 where the client has it. */
+/** What is known of a ready body that is sent. */
+export interface Sending {
+  admission: Admission
+  /** Whether it was cached when the request came; one that was being read then was not. */
+  isCached: boolean
+  contentType?: string
+}
+
+/** Sends a body that is ready, or 304 where the client has it: that costs nothing if the body was cached and is named. */
 export function sendReady(
   request: FastifyRequest,
   reply: FastifyReply,
   ready: Ready,
-  admission: Admission,
-  contentType = JSON_TYPE,
+  { admission, isCached, contentType = JSON_TYPE }: Sending,
 ): FastifyReply {
   reply.header('etag', ready.etag).header('cache-control', 'private, no-cache')
   if (ready.link !== undefined) reply.header('link', ready.link)
   if (ready.total !== undefined) reply.header('x-total-count', ready.total)
   const condition = request.headers['if-none-match']
-  if (condition !== undefined && isMatch(condition, ready.etag)) {
-    admission.refund(request, reply)
-    return reply.code(304).send()
+  if (condition === undefined || !isMatch(condition, ready.etag)) {
+    return reply.header('content-type', contentType).send(ready.body)
   }
-  return reply.header('content-type', contentType).send(ready.body)
+  if (isCached && isNamed(condition, ready.etag)) admission.refund(request, reply)
+  return reply.code(304).send()
 }
 
 /** A strong tag: the same bytes always have the same, other bytes another. */
@@ -217,9 +225,14 @@ function checkContentType(endpoint: Endpoint, request: FastifyRequest): void {
   if (!isReadable || !endpoint.requestBody.contentTypes.includes(essence)) throw new Problem('unsupported_media_type')
 }
 
-/** The weak comparison of If-None-Match, https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2. */
+/** Whether an If-None-Match matches a tag: by its name, or as `*`. */
 export function isMatch(condition: string, etag: string): boolean {
-  return condition === etag || condition.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))
+  return isNamed(condition, etag) || condition.split(',').some((tag) => tag.trim() === '*')
+}
+
+/** The weak comparison, https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2. */
+function isNamed(condition: string, etag: string): boolean {
+  return condition === etag || condition.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
 }
 
 export function toRoute(path: string): string {

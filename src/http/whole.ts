@@ -64,7 +64,7 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
         const asked = { request, reply, whole, isGzip }
         const key = `${isGzip ? 'gzip' : ''} ${endpoint.path}?${new URLSearchParams(query.kept)}`
         const held = await heldFor(deps, request, key)
-        if (held) return sendMade(deps, asked, held)
+        if (held) return sendMade(deps, asked, held, true)
         return answer(deps, asked, { turns, making }, key)
       },
     })
@@ -87,7 +87,7 @@ async function answer(
         return madeOf(led, isGzip)
       })
     try {
-      return sendMade(deps, asked, await deps.cache.make(key, request.versions.donnees, work))
+      return sendMade(deps, asked, await deps.cache.make(key, request.versions.donnees, work), false)
     } catch (error) {
       if (!(error instanceof TooLarge)) throw error
       // It goes out to the client who asked first; whoever waited for it too asks anew.
@@ -98,9 +98,14 @@ async function answer(
   }
 }
 
-function sendMade({ admission, limits }: Deps, asked: Asked, ready: Ready): FastifyReply {
+function sendMade({ admission, limits }: Deps, asked: Asked, ready: Ready, isCached: boolean): FastifyReply {
+  const { request, reply, whole } = asked
   cutStalled(asked, limits)
-  return sendReady(asked.request, asked.reply.headers(headOf(asked)), ready, admission, asked.whole.contentType)
+  return sendReady(request, reply.headers(headOf(asked)), ready, {
+    admission,
+    isCached,
+    contentType: whole.contentType,
+  })
 }
 
 /** An answer that is being read: what is known once it is whole or too large, and when its snapshot has ended. */
