@@ -82,6 +82,11 @@ export async function patiently(ask: () => Promise<Response>): Promise<Response>
   }
 }
 
+/** Whether a server refused a request because it is late with others. A whole answer beyond its bound has another Retry-After. */
+export function isShed({ status, headers }: Pick<Response, 'status' | 'headers'>): boolean {
+  return status === 503 && headers.get('retry-after') === '2'
+}
+
 /** Writes bytes to the server as they are and reads what comes until it closes the connection. */
 export function exchange(url: string, ...parts: (string | Buffer)[]): Promise<string> {
   const { hostname, port } = new URL(url)
