@@ -544,6 +544,8 @@ export interface components {
         Link: string;
         /** @description Rows in all; absent for a text filter with more than 1,000. */
         "X-Total-Count": number;
+        /** @description Query parameters that the operation does not know, separated by commas, each percent-encoded; absent if it knows all. At most 10, each cut after 30 characters. */
+        "X-Parametres-Ignores": string;
     };
     pathItems: never;
 }
@@ -566,6 +568,7 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -616,6 +619,7 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -657,6 +661,7 @@ export interface operations {
             /** @description Done; there is no body. */
             204: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -704,6 +709,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -738,6 +744,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -768,6 +775,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -825,6 +833,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -863,6 +872,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -878,6 +888,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -909,6 +920,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -933,6 +945,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -961,6 +974,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -976,6 +990,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1018,6 +1033,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1034,6 +1050,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1064,6 +1081,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1111,6 +1129,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1142,6 +1161,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1168,6 +1188,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1209,6 +1230,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1227,6 +1249,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1260,6 +1283,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1281,6 +1305,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1320,6 +1345,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1336,6 +1362,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1366,6 +1393,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1391,6 +1419,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1451,6 +1480,7 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1507,6 +1537,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1520,6 +1551,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1549,6 +1581,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1579,6 +1612,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1606,6 +1640,7 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1649,6 +1684,7 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1710,6 +1746,7 @@ export interface operations {
             /** @description Success. */
             201: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1765,6 +1802,7 @@ export interface operations {
             /** @description Done; there is no body. */
             204: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1793,6 +1831,7 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -12,8 +12,10 @@ import type { Made, Ready, ResponseCache } from './cache.js'
 import { linkHeader } from './links.js'
 import type { Metrics } from './metrics.js'
 import { addressOf, type Origins } from './origin.js'
-import { decodeQuery, type ParsedQuery, parsePath, parseQuery } from './query.js'
+import { decodeQuery, ignoredNames, type ParsedQuery, parsePath, parseQuery } from './query.js'
 
+/** The query parameters that an endpoint does not know. */
+const IGNORED_HEADER = 'x-parametres-ignores'
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
 export interface ServeDeps {
@@ -40,7 +42,7 @@ export function serveReads(app: FastifyInstance, deps: ServeDeps, record: Record
     app.get(toRoute(endpoint.path), (request, reply) => {
       const base = endpoint.paged ? origins.baseUrl(request) : ''
       return sendRead(deps, request, reply, `${base} ${request.raw.url}`, () => {
-        const query = readQuery(endpoint, request, bounds)
+        const query = readQuery(endpoint, request, reply, bounds)
         const parameters = { ...readPath(endpoint, request, bounds), ...query.values } as never
         const make = async (db: Db) => {
           const answer = await handler({ db, challengeUrl }, parameters)
@@ -118,7 +120,7 @@ export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDep
       ...(isBulk ? { bodyLimit: bounds.bulkBytes } : {}),
       handler: async (request, reply) => {
         checkContentType(endpoint, request)
-        const { values } = readQuery(endpoint, request, bounds)
+        const { values } = readQuery(endpoint, request, reply, bounds)
         const given = {
           parameters: { ...readPath(endpoint, request, bounds), ...values } as never,
           body: request.body,
@@ -156,6 +158,7 @@ export function sendReady(
   reply.header('etag', ready.etag).header('cache-control', 'private, no-cache')
   if (ready.link !== undefined) reply.header('link', ready.link)
   if (ready.total !== undefined) reply.header('x-total-count', ready.total)
+  if (ready.ignored !== undefined) reply.header(IGNORED_HEADER, ready.ignored)
   const condition = request.headers['if-none-match']
   if (condition === undefined || !isMatch(condition, ready.etag)) {
     return reply.header('content-type', contentType).send(ready.body)
@@ -169,9 +172,10 @@ export function etagOf(body: Buffer): string {
   return `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
 }
 
-function makeReady(endpoint: Endpoint, answer: Answer<TSchema>, query: ParsedQuery, address: string): Ready {
+function makeReady(endpoint: Endpoint, answer: Answer<TSchema>, query: ReadQuery, address: string): Ready {
   const body = toJsonBuffer(answer.body)
   const ready: Ready = { body, etag: etagOf(body) }
+  if (query.ignored !== undefined) ready.ignored = query.ignored
   if (answer.page) {
     if (endpoint.paged)
       ready.link = linkHeader(address, debutName(endpoint), linkParameters(endpoint, query), answer.page)
@@ -195,8 +199,14 @@ export function requireScope({ scope }: Endpoint, { principal }: FastifyRequest)
   if (scope && !principal?.portee.includes(scope)) throw new Problem('scope_required')
 }
 
-export function readQuery(endpoint: Endpoint, request: FastifyRequest, bounds: Bounds): ParsedQuery {
-  return parseQuery(endpoint.query, decodeQuery(queryOf(request)), bounds)
+type ReadQuery = ParsedQuery & { ignored: string | undefined }
+
+/** The checked parameters of a query. What the endpoint does not know of it is noted on the reply, a refusal too. */
+export function readQuery(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, bounds: Bounds): ReadQuery {
+  const query = decodeQuery(queryOf(request))
+  const ignored = ignoredNames(endpoint.query, query)
+  if (ignored !== undefined) reply.header(IGNORED_HEADER, ignored)
+  return { ...parseQuery(endpoint.query, query, bounds), ignored }
 }
 
 /** The text after `?`, as it came. */

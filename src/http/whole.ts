@@ -34,7 +34,7 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
       url: toRoute(endpoint.path),
       onRequest: async (request) => requireScope(endpoint as Endpoint, request),
       handler: async (request, reply) => {
-        const query = readQuery(endpoint, request, bounds)
+        const query = readQuery(endpoint, request, reply, bounds)
         const whole = plan(query.values as never)
         const isGzip = takesGzip(request.headers['accept-encoding'])
         const asked = { request, reply, whole, isGzip }
