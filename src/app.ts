@@ -13,6 +13,7 @@ import { exploitationRoutes } from './exploitation/routes.js'
 import { Admission, type AdmissionLimits, requireSession } from './http/admission.js'
 import { ResponseCache } from './http/cache.js'
 import { healthRoutes } from './http/health.js'
+import { WHOLE_LIMITS, type WholeLimits } from './http/large.js'
 import { refuseOtherMethods, refuseUnknownPath } from './http/methods.js'
 import type { Metrics } from './http/metrics.js'
 import { describe, type Operation } from './http/openapi.js'
@@ -21,7 +22,7 @@ import { pageRoutes } from './http/page.js'
 import { etagOf, type ServeDeps, sendReady, serveActions, serveReads } from './http/serve.js'
 import { createHttpServer, type HttpSettings } from './http/server.js'
 import { TurnVersions } from './http/turn.js'
-import { serveWholes, WHOLE_LIMITS, type WholeLimits } from './http/whole.js'
+import { serveWholes } from './http/whole.js'
 import { toJsonBuffer } from './json.js'
 import type { Limits } from './limits/limits.js'
 import type { Bounds } from './parameters.js'
@@ -91,7 +92,8 @@ export function buildApp({ store, settings, metrics, observe, limits, log, whole
     open.addHook('onRequest', admission.optional)
     loginRoutes(serveActions(open, deps, record('open')), auth)
     if (settings.openCtftime) ctftimeRoutes(serveWholes(open, wholeDeps, record('open')))
-    open.get('/openapi.json', (request, reply) => sendReady(request, reply, document(), admission))
+    // No row is read for it, and it is the same until the server ends.
+    open.get('/openapi.json', (request, reply) => sendReady(request, reply, document(), { admission, isCached: true }))
   })
 
   app.register(async (guarded) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findSession, insertSession } from '../src/auth/queries.js'
+import { findCredentials, insertSession } from '../src/auth/queries.js'
 import { nowSeconds } from '../src/instant.js'
 import { checkPortal } from '../src/portal/check.js'
 import { openStore } from '../src/store/open.js'
@@ -57,7 +57,7 @@ test.each(engines)('a session that was open before keys could open any on %s sta
     await store.write({}, (db) => takeBackSecond(db))
   })
   await withStore(place.url, async (store) => {
-    const found = await store.read((db) => db.get(findSession, { empreinte: 'x' }))
+    const [found] = await store.read((db) => findCredentials(db, ['x']))
     expect(found).toMatchObject({ id_auteur: 7_000_001, revocation: null, expiration: null, portee: null })
   })
   await place.remove()

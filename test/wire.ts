@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { catalogue, type ErrorCode } from '../src/errors.js'
 import { ACCOUNT, type DumpLine, type TestServer } from './harness.js'
@@ -69,6 +70,21 @@ export async function problemOf(
   expect(response.headers.has('allow')).toBe(status === 405)
   if (status === 400) expect(body.errors?.length).toBeGreaterThan(0)
   return body
+}
+
+/** Asks again while the server answers 503: the tests share the machine. */
+export async function patiently(ask: () => Promise<Response>): Promise<Response> {
+  for (;;) {
+    const response = await ask()
+    if (response.status !== 503) return response
+    await response.arrayBuffer()
+    await sleep(200)
+  }
+}
+
+/** Whether a server refused a request because it is late with others. A whole answer beyond its bound has another Retry-After. */
+export function isShed({ status, headers }: Pick<Response, 'status' | 'headers'>): boolean {
+  return status === 503 && headers.get('retry-after') === '2'
 }
 
 /** Writes bytes to the server as they are and reads what comes until it closes the connection. */

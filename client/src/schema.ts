@@ -564,6 +564,8 @@ export interface components {
         Link: string;
         /** @description Rows in all; absent for a text filter with more than 1,000. */
         "X-Total-Count": number;
+        /** @description Query parameters that the operation does not know, separated by commas, each percent-encoded; absent if it knows all. At most 10, each cut after 30 characters. */
+        "X-Parametres-Ignores": string;
     };
     pathItems: never;
 }
@@ -586,6 +588,7 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -636,6 +639,7 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -677,6 +681,7 @@ export interface operations {
             /** @description Done; there is no body. */
             204: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -724,6 +729,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -758,6 +764,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -788,6 +795,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -845,6 +853,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -883,6 +892,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -898,6 +908,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -929,6 +940,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -953,6 +965,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -981,6 +994,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -996,6 +1010,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1038,6 +1053,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1054,6 +1070,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1084,6 +1101,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1131,6 +1149,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1162,6 +1181,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1188,6 +1208,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1229,6 +1250,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1247,6 +1269,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1280,6 +1303,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1301,6 +1325,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1381,6 +1406,7 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1397,6 +1423,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1427,6 +1454,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1452,6 +1480,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1520,6 +1549,7 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1576,6 +1606,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1589,6 +1620,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1618,6 +1650,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1648,6 +1681,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1675,6 +1709,7 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1718,6 +1753,7 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1779,6 +1815,7 @@ export interface operations {
             /** @description Success. */
             201: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1834,6 +1871,7 @@ export interface operations {
             /** @description Done; there is no body. */
             204: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1862,6 +1900,7 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {

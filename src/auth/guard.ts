@@ -2,7 +2,7 @@ import type { Principal, Scope } from '../contract.js'
 import type { ErrorCode } from '../errors.js'
 import { nowSeconds } from '../instant.js'
 import type { Store } from '../store/store.js'
-import { type CredentialRow, findCle, findSession } from './queries.js'
+import { type CredentialRow, findCredentials, MAX_CREDENTIALS } from './queries.js'
 import { digest, isApiKey, isSameDigest, isSessionToken } from './tokens.js'
 import { Uses } from './uses.js'
 
@@ -11,6 +11,9 @@ export interface Presented {
   kind: 'session' | 'cle'
   secret: string
 }
+
+/** The principal of a request, or why it has none. */
+export type Identity = Principal | ErrorCode
 
 const SESSION_IDLE_SECONDS = 7 * 24 * 3600
 export const SESSION_MAX_SECONDS = 30 * 24 * 3600
@@ -28,10 +31,23 @@ const REFUSALS: readonly ErrorCode[] = [
 ]
 
 interface Held {
-  /** As what it was presented. */
-  kind: Presented['kind']
   principal: Principal
   row: CredentialRow
+}
+
+/** What the credentials of a request are, as far as that is known without the store. */
+interface Sorted {
+  /** The first one that is cached and valid. */
+  valid: Held | undefined
+  /** Well-formed ones before it that are not cached, at most `MAX_CREDENTIALS`. */
+  unknown: Unknown[]
+  /** Why the others are none. */
+  refusal: ErrorCode
+}
+
+interface Unknown {
+  kind: Presented['kind']
+  empreinte: string
 }
 
 /**
@@ -50,51 +66,82 @@ export class Guard {
     this.uses = new Uses(store)
   }
 
-  /** The principal of the first valid credential, or the reason why none is; at once where the first is held. */
-  identify(presented: readonly Presented[], version: number): Principal | ErrorCode | Promise<Principal | ErrorCode> {
+  /**
+   * The principal of the first valid credential, or the reason why none is; at once unless the store must be asked. It is
+   * asked once, for at most four credentials, and for more than one only if `mayAskMore` allows it.
+   */
+  identify(
+    presented: readonly Presented[],
+    version: number,
+    mayAskMore: () => boolean | Promise<boolean>,
+  ): Identity | Promise<Identity> {
     if (version !== this.version) {
       this.held.clear()
       this.version = version
     }
     const [first] = presented
     if (!first) return 'credential_missing'
-    return this.findHeld(first.kind, digest(first.secret)) ?? this.search(presented)
+    const held = this.findHeld(first.kind, digest(first.secret))
+    // Nearly every request has one credential, which is cached.
+    if (held && this.stateOf(held) === 'valid') return this.use(held)
+    const sorted = this.sort(presented)
+    return sorted.unknown.length > 0 ? this.search(sorted, mayAskMore) : this.conclude(sorted)
   }
 
-  private async search(presented: readonly Presented[]): Promise<Principal | ErrorCode> {
+  private sort(presented: readonly Presented[]): Sorted {
+    const unknown: Unknown[] = []
     let refusal: ErrorCode = 'credential_missing'
-    for (const credential of presented) {
-      const found = await this.check(credential)
-      if (typeof found !== 'string') return found
-      if (REFUSALS.indexOf(found) < REFUSALS.indexOf(refusal)) refusal = found
+    for (const { kind, secret } of presented) {
+      if (!(kind === 'session' ? isSessionToken(secret) : isApiKey(secret))) {
+        refusal = mostTelling(refusal, 'credential_invalid')
+        continue
+      }
+      const empreinte = digest(secret)
+      const held = this.findHeld(kind, empreinte)
+      const state = held && this.stateOf(held)
+      if (state === 'valid') return { valid: held, unknown, refusal }
+      if (state) refusal = mostTelling(refusal, state)
+      else if (unknown.length < MAX_CREDENTIALS && unknown.every((other) => other.empreinte !== empreinte)) {
+        unknown.push({ kind, empreinte })
+      }
     }
-    return refusal
+    return { valid: undefined, unknown, refusal }
   }
 
-  private findHeld(kind: Presented['kind'], empreinte: string): Principal | undefined {
+  private async search(sorted: Sorted, mayAskMore: () => boolean | Promise<boolean>): Promise<Identity> {
+    const { unknown } = sorted
+    const wanted = unknown.length > 1 && !(await mayAskMore()) ? unknown.slice(0, 1) : unknown
+    const found = await this.load(wanted)
+    let { refusal } = sorted
+    for (const { kind, empreinte } of wanted) {
+      const held = found.find(({ row }) => row.kind === kind && isSameDigest(row.empreinte, empreinte))
+      const state = held ? this.stateOf(held) : 'credential_invalid'
+      if (held && state === 'valid') return this.use(held)
+      if (state !== 'valid') refusal = mostTelling(refusal, state)
+    }
+    return this.conclude({ ...sorted, refusal })
+  }
+
+  private conclude({ valid, refusal }: Sorted): Identity {
+    return valid ? this.use(valid) : refusal
+  }
+
+  private findHeld(kind: Presented['kind'], empreinte: string): Held | undefined {
     const held = this.held.get(empreinte)
-    if (held?.kind !== kind) return undefined
-    return this.stateOf(held) === 'valid' ? this.use(held) : undefined
+    return held?.row.kind === kind ? held : undefined
   }
 
-  private async check({ kind, secret }: Presented): Promise<Principal | ErrorCode> {
-    if (!(kind === 'session' ? isSessionToken(secret) : isApiKey(secret))) return 'credential_invalid'
-    const empreinte = digest(secret)
-    const known = this.findHeld(kind, empreinte)
-    if (known) return known
-    const held = await this.load(kind, empreinte)
-    if (!held || !isSameDigest(held.row.empreinte, empreinte)) return 'credential_invalid'
-    const state = this.stateOf(held)
-    return state === 'valid' ? this.use(held) : state
-  }
-
-  private async load(kind: Presented['kind'], empreinte: string): Promise<Held | undefined> {
+  private async load(wanted: readonly Unknown[]): Promise<Held[]> {
     return this.store.read(async (db, { comptes }) => {
-      const row: CredentialRow | undefined = await db.get(kind === 'session' ? findSession : findCle, { empreinte })
-      if (!row) return undefined
-      const held = { kind, row, principal: toPrincipal(kind, row) }
-      if (comptes === this.version) this.hold(empreinte, held)
-      return held
+      const rows = await findCredentials(
+        db,
+        wanted.map(({ empreinte }) => empreinte),
+      )
+      return rows.map((row) => {
+        const held = { row, principal: toPrincipal(row) }
+        if (comptes === this.version) this.hold(row.empreinte, held)
+        return held
+      })
     })
   }
 
@@ -103,17 +150,17 @@ export class Guard {
     this.held.set(empreinte, held)
   }
 
-  private stateOf({ kind, row }: Held): 'valid' | 'credential_expired' | 'credential_revoked' {
+  private stateOf({ row }: Held): 'valid' | 'credential_expired' | 'credential_revoked' {
     if (row.revocation !== null || row.desactive) return 'credential_revoked'
-    return this.now() < endOf(kind, row) ? 'valid' : 'credential_expired'
+    return this.now() < endOf(row) ? 'valid' : 'credential_expired'
   }
 
   /** Notes the use of a credential, once an hour. */
-  private use({ kind, row, principal }: Held): Principal {
+  private use({ row, principal }: Held): Principal {
     const at = this.now() - (this.now() % USE_STEP_SECONDS)
     if ((row.derniere_utilisation ?? 0) < at) {
       row.derniere_utilisation = at
-      this.uses.note({ table: kind === 'session' ? 'sessions' : 'cles_api', empreinte: row.empreinte, at })
+      this.uses.note({ table: row.kind === 'session' ? 'sessions' : 'cles_api', empreinte: row.empreinte, at })
     }
     return principal
   }
@@ -125,9 +172,9 @@ export class Guard {
 }
 
 /** When a credential ends: a key at its expiration, a session after 7 days without use, 30 in all, and with its key. */
-function endOf(kind: Presented['kind'], row: CredentialRow): number {
+function endOf(row: CredentialRow): number {
   const endOfKey = row.expiration ?? Number.POSITIVE_INFINITY
-  if (kind === 'cle') return endOfKey
+  if (row.kind === 'cle') return endOfKey
   const lastUse = row.derniere_utilisation ?? row.creation
   return Math.min(endOfKey, row.creation + SESSION_MAX_SECONDS, lastUse + SESSION_IDLE_SECONDS)
 }
@@ -136,11 +183,15 @@ function endOf(kind: Presented['kind'], row: CredentialRow): number {
  * An operator's own session has every scope, another session `lecture`, a key those it was made with. A session that was
  * made from a key is that key in all that it may do.
  */
-function toPrincipal(kind: Presented['kind'], row: CredentialRow): Principal {
+function toPrincipal(row: CredentialRow): Principal {
   const operateur = row.operateur === 1
   const own: Scope[] = operateur ? ['lecture', 'ecriture', 'export'] : ['lecture']
   const ofKey = row.portee?.split(' ')
   const portee = ofKey ? own.filter((scope) => ofKey.includes(scope)) : own
   const { id_compte, id_auteur, empreinte } = row
-  return { kind: ofKey ? 'cle' : kind, id_compte, id_auteur, operateur, portee, empreinte }
+  return { kind: ofKey ? 'cle' : row.kind, id_compte, id_auteur, operateur, portee, empreinte }
+}
+
+function mostTelling(one: ErrorCode, other: ErrorCode): ErrorCode {
+  return REFUSALS.indexOf(other) < REFUSALS.indexOf(one) ? other : one
 }

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { CleApiTable, CompteTable } from '../store/tables.js'
@@ -8,6 +8,7 @@ import type { CleApiTable, CompteTable } from '../store/tables.js'
  * `expiration` and `portee` are the key's, and `revocation` is whichever of the two was ended.
  */
 export interface CredentialRow {
+  kind: 'session' | 'cle'
   empreinte: string
   id_compte: number
   id_auteur: number
@@ -23,16 +24,39 @@ export interface CredentialRow {
 export type CompteRow = Selectable<CompteTable>
 export type CleRow = Selectable<CleApiTable>
 
-export const findSession = statement<{ empreinte: string }>()((q, p) =>
-  q
+/** The most credentials that one query finds. */
+export const MAX_CREDENTIALS = 4
+
+type Wanted = Record<`empreinte${1 | 2 | 3 | 4}`, string>
+
+/** The sessions and keys of these digests; `""` is nobody's. */
+export function findCredentials(db: Db, empreintes: readonly string[]): Promise<CredentialRow[]> {
+  const [empreinte1 = '', empreinte2 = '', empreinte3 = '', empreinte4 = ''] = empreintes
+  return db.all(selectCredentials, { empreinte1, empreinte2, empreinte3, empreinte4 })
+}
+
+const selectCredentials = statement<Wanted>()((q, p) => {
+  const empreintes = [p.empreinte1, p.empreinte2, p.empreinte3, p.empreinte4]
+  const sessions = q
     .selectFrom('sessions')
     .innerJoin('comptes', 'comptes.id_compte', 'sessions.id_compte')
     .leftJoin('cles_api', 'cles_api.id_cle', 'sessions.id_cle')
-    .select(['sessions.empreinte', 'comptes.id_compte', 'id_auteur', 'operateur', 'desactive'])
-    .select(['sessions.creation', 'sessions.derniere_utilisation', 'expiration', 'portee'])
+    .select([sql`'session'`.as('kind'), 'sessions.empreinte', 'comptes.id_compte'])
+    .select(['id_auteur', 'operateur', 'desactive', 'sessions.creation', 'sessions.derniere_utilisation'])
+    .select(['expiration', 'portee'])
     .select(({ fn }) => fn.coalesce('sessions.revocation', 'cles_api.revocation').as('revocation'))
-    .where('sessions.empreinte', '=', p.empreinte),
-)
+    .where('sessions.empreinte', 'in', empreintes)
+    .$castTo<CredentialRow>()
+  const cles = q
+    .selectFrom('cles_api')
+    .innerJoin('comptes', 'comptes.id_compte', 'cles_api.id_compte')
+    .select([sql`'cle'`.as('kind'), 'empreinte', 'comptes.id_compte'])
+    .select(['id_auteur', 'operateur', 'desactive', 'cles_api.creation', 'derniere_utilisation'])
+    .select(['expiration', 'portee', 'revocation'])
+    .where('empreinte', 'in', empreintes)
+    .$castTo<CredentialRow>()
+  return sessions.unionAll(cles)
+})
 
 export const findCle = statement<{ empreinte: string }>()((q, p) =>
   q

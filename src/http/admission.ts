@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Guard, Presented } from '../auth/guard.js'
-import type { Principal } from '../contract.js'
-import { type ErrorCode, Problem } from '../errors.js'
+import type { Guard, Identity, Presented } from '../auth/guard.js'
+import { Problem } from '../errors.js'
 import { addressKey } from '../limits/address.js'
 import type { Budget, Limiter, Limits } from '../limits/limits.js'
 import type { Versions } from '../store/store.js'
@@ -91,16 +90,29 @@ export class Admission {
 
   private identify(cookies: Cookies, request: FastifyRequest, versions: Versions): Identity | Promise<Identity> {
     request.versions = versions
-    return this.guard.identify(presentedBy(request, cookies), versions.comptes)
+    return this.guard.identify(presentedBy(request, cookies), versions.comptes, () => this.payAhead(request))
+  }
+
+  /**
+   * Charges the address before the store is asked for several credentials, and says whether it could pay. Charging first
+   * bounds what requests that come together may ask for; one that proves valid takes the charge back.
+   */
+  private async payAhead(request: FastifyRequest): Promise<boolean> {
+    if (!this.isLimited) return true
+    request.budget = await this.addresses.take(addressKey(addressOf(request)))
+    return request.budget.allowed
   }
 
   private decide(request: FastifyRequest, reply: FastifyReply, who: Identity): Refusal | Promise<Refusal> {
+    const { budget: paid } = request
     if (typeof who !== 'string') {
+      if (paid?.allowed) this.addresses.giveBack(addressKey(addressOf(request)))
       request.principal = who
-      return this.charge(request, reply, 'compte', this.accounts, String(who.id_compte))
+      return this.charge(request, reply, 'compte', () => this.accounts.take(String(who.id_compte)))
     }
     request.refusal = who
-    const refusal = this.charge(request, reply, 'adresse', this.addresses, addressKey(addressOf(request)))
+    const take = () => paid ?? this.addresses.take(addressKey(addressOf(request)))
+    const refusal = this.charge(request, reply, 'adresse', take)
     if (refusal instanceof Promise) return refusal.then((later) => later ?? new Problem(who))
     return refusal ?? new Problem(who)
   }
@@ -109,11 +121,10 @@ export class Admission {
     request: FastifyRequest,
     reply: FastifyReply,
     name: 'compte' | 'adresse',
-    limiter: Limiter,
-    key: string,
+    take: () => Budget | Promise<Budget>,
   ): Refusal | Promise<Refusal> {
     if (!this.isLimited) return undefined
-    const budget = limiter.take(key)
+    const budget = take()
     if (budget instanceof Promise) return budget.then((later) => this.tell(request, reply, name, later))
     return this.tell(request, reply, name, budget)
   }
@@ -141,7 +152,6 @@ export interface Admitting {
 
 /** The cookies that are looked at: what each of them is, and where in its value the secret lies if it is not all of it. */
 export type Cookies = ReadonlyMap<string, { kind: Presented['kind']; secretIn?(value: string): string }>
-type Identity = Principal | ErrorCode
 /** Why a request goes no further; undefined: it does. */
 type Refusal = Problem | undefined
 

@@ -9,6 +9,8 @@ export interface Ready {
   etag: string
   link?: string
   total?: string
+  /** The names in the query that the endpoint does not know. */
+  ignored?: string
 }
 
 /** A ready body that is held, and what it was made from. */
@@ -164,6 +166,6 @@ export class ResponseCache {
 
 function sizeOf(key: string, { ready, depends }: Held): number {
   const dependencies = (depends?.names.length ?? 0) + (depends?.noms?.length ?? 0) + (depends?.ranges?.length ?? 0)
-  const texts = key.length * 2 + (ready.link?.length ?? 0)
+  const texts = key.length * 2 + (ready.link?.length ?? 0) + (ready.ignored?.length ?? 0)
   return ready.body.length + texts + dependencies * DEPENDENCY_BYTES + ENTRY_OVERHEAD_BYTES
 }

@@ -62,7 +62,7 @@ export function describe(operations: readonly Operation[], version: string, serv
           .sort()
           .map((status) => [`Problem${status}`, problemResponse(status)]),
       ),
-      headers: { ETag: textHeader('A strong tag of the body.'), ...pageHeaders },
+      headers: { ETag: textHeader('A strong tag of the body.'), ...pageHeaders, [IGNORED]: ignoredHeader },
     },
   }
 }
@@ -96,7 +96,7 @@ function describeOperation(operation: Operation, serverUrl: string | undefined):
     ...(endpoint.requestBody ? { requestBody: describeBody(endpoint.requestBody) } : {}),
     responses: {
       [endpoint.status]: describeSuccess(endpoint, isHeld),
-      ...(isHeld ? { '304': { description: 'If-None-Match names the body that the client has.' } } : {}),
+      ...(isHeld ? { '304': notModified } : {}),
       ...Object.fromEntries(
         problemStatuses(operation).map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
       ),
@@ -127,14 +127,16 @@ function describeBody({ schema, contentTypes }: { schema: TSchema; contentTypes:
 }
 
 function describeSuccess(endpoint: Endpoint, isHeld: boolean): object {
-  const names = [...(isHeld ? ['ETag'] : []), ...(endpoint.paged ? Object.keys(pageHeaders) : [])]
+  const names = [...(isHeld ? ['ETag'] : []), ...(endpoint.paged ? Object.keys(pageHeaders) : []), IGNORED]
   return {
     description: endpoint.status === 204 ? 'Done; there is no body.' : 'Success.',
-    ...(names.length > 0
-      ? { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) }
-      : {}),
+    headers: describeHeaders(names),
     ...(endpoint.response ? { content: describeContent(endpoint) } : {}),
   }
+}
+
+function describeHeaders(names: readonly string[]): object {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
 function describeContent({ response, otherResponses }: Endpoint): object {
@@ -207,6 +209,17 @@ const pageHeaders = {
     description: 'Rows in all; absent for a text filter with more than 1,000.',
     schema: { type: 'integer' },
   },
+}
+
+const IGNORED = 'X-Parametres-Ignores'
+const ignoredHeader = textHeader(
+  'Query parameters that the operation does not know, separated by commas, each percent-encoded; absent if it knows all. ' +
+    'At most 10, each cut after 30 characters.',
+)
+
+const notModified = {
+  description: 'If-None-Match names the body that the client has.',
+  headers: describeHeaders([IGNORED]),
 }
 
 function textHeader(description: string): object {

@@ -76,7 +76,7 @@ export class Origins {
     if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return false
     reply
       .code(204)
-      .header('access-control-allow-methods', 'GET, HEAD, POST, DELETE')
+      .header('access-control-allow-methods', 'GET, HEAD, POST, PATCH, DELETE')
       .header('access-control-allow-headers', 'Authorization, Content-Type, If-None-Match')
       .header('access-control-max-age', '600')
       .send()
@@ -129,4 +129,4 @@ export function addressOf(request: FastifyRequest): string {
 }
 
 const EXPOSED_HEADERS =
-  'API-Version, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count'
+  'API-Version, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Parametres-Ignores, X-Request-Id, X-Total-Count'

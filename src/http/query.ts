@@ -49,6 +49,31 @@ export function parseQuery(parameters: Parameters, query: RawQuery, bounds: Boun
   return parsed
 }
 
+/** Names that a header carries, and how much of each, in code points: they are a stranger's. */
+const MAX_IGNORED_NAMES = 10
+const MAX_IGNORED_CODE_POINTS = 30
+
+/**
+ * The first names of a query that an endpoint does not know, each percent-encoded and joined by commas, as a header may
+ * have them; undefined if it knows all.
+ */
+export function ignoredNames(parameters: Parameters, query: RawQuery): string | undefined {
+  const ignored: string[] = []
+  for (const name of query.keys()) {
+    if (ignored.length >= MAX_IGNORED_NAMES) break
+    if (name === '' || isKnown(parameters, name)) continue
+    ignored.push(
+      encodeURIComponent([...name.slice(0, 2 * MAX_IGNORED_CODE_POINTS)].slice(0, MAX_IGNORED_CODE_POINTS).join('')),
+    )
+  }
+  return ignored.length > 0 ? ignored.join(', ') : undefined
+}
+
+function isKnown(parameters: Parameters, name: string): boolean {
+  if (Object.hasOwn(parameters, name)) return true
+  return Object.entries(parameters).some(([list, { maxValues }]) => maxValues !== undefined && isListName(list, name))
+}
+
 /** Reads the parameters of a path, as the router decoded them. */
 export function parsePath(
   parameters: Parameters,

@@ -12,8 +12,10 @@ import type { Made, Ready, ResponseCache } from './cache.js'
 import { linkHeader } from './links.js'
 import type { Metrics } from './metrics.js'
 import { addressOf, type Origins } from './origin.js'
-import { decodeQuery, type ParsedQuery, parsePath, parseQuery } from './query.js'
+import { decodeQuery, ignoredNames, type ParsedQuery, parsePath, parseQuery } from './query.js'
 
+/** The query parameters that an endpoint does not know. */
+const IGNORED_HEADER = 'x-parametres-ignores'
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
 export interface ServeDeps {
@@ -40,7 +42,7 @@ export function serveReads(app: FastifyInstance, deps: ServeDeps, record: Record
     app.get(toRoute(endpoint.path), (request, reply) => {
       const base = endpoint.paged ? origins.baseUrl(request) : ''
       return sendRead(deps, request, reply, `${base} ${request.raw.url}`, () => {
-        const query = readQuery(endpoint, request, bounds)
+        const query = readQuery(endpoint, request, reply, bounds)
         const parameters = { ...readPath(endpoint, request, bounds), ...query.values } as never
         const make = async (db: Db) => {
           const answer = await handler({ db, challengeUrl }, parameters)
@@ -73,12 +75,13 @@ export async function sendRead(
 ): Promise<FastifyReply> {
   const { store, cache, admission } = deps
   const held = await heldFor(deps, request, key)
-  if (held) return sendReady(request, reply, held, admission)
+  if (held) return sendReady(request, reply, held, { admission, isCached: true })
 
   const { make, isLong } = prepare()
   const read = async (db: Db, version: Versions) => ({ ...(await make(db)), version: version.donnees })
   const work = () => store.read(read, { source: 'any', isLong }).catch(isLong ? tellTooBroad : undefined)
-  return sendReady(request, reply, await cache.make(key, request.versions.donnees, work), admission)
+  const ready = await cache.make(key, request.versions.donnees, work)
+  return sendReady(request, reply, ready, { admission, isCached: false })
 }
 
 /** What is held under a key and right at the version of the data that a request must see. */
@@ -117,7 +120,7 @@ export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDep
       ...(isBulk ? { bodyLimit: bounds.bulkBytes } : {}),
       handler: async (request, reply) => {
         checkContentType(endpoint, request)
-        const { values } = readQuery(endpoint, request, bounds)
+        const { values } = readQuery(endpoint, request, reply, bounds)
         const given = {
           parameters: { ...readPath(endpoint, request, bounds), ...values } as never,
           body: request.body,
@@ -137,23 +140,31 @@ export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDep
   }
 }
 
-/** Sends a body that is ready, or 304 where the client has it. */
+/** What is known of a ready body that is sent. */
+export interface Sending {
+  admission: Admission
+  /** Whether it was cached when the request came; one that was being read then was not. */
+  isCached: boolean
+  contentType?: string
+}
+
+/** Sends a body that is ready, or 304 where the client has it: that costs nothing if the body was cached and is named. */
 export function sendReady(
   request: FastifyRequest,
   reply: FastifyReply,
   ready: Ready,
-  admission: Admission,
-  contentType = JSON_TYPE,
+  { admission, isCached, contentType = JSON_TYPE }: Sending,
 ): FastifyReply {
   reply.header('etag', ready.etag).header('cache-control', 'private, no-cache')
   if (ready.link !== undefined) reply.header('link', ready.link)
   if (ready.total !== undefined) reply.header('x-total-count', ready.total)
+  if (ready.ignored !== undefined) reply.header(IGNORED_HEADER, ready.ignored)
   const condition = request.headers['if-none-match']
-  if (condition !== undefined && isMatch(condition, ready.etag)) {
-    admission.refund(request, reply)
-    return reply.code(304).send()
+  if (condition === undefined || !isMatch(condition, ready.etag)) {
+    return reply.header('content-type', contentType).send(ready.body)
   }
-  return reply.header('content-type', contentType).send(ready.body)
+  if (isCached && isNamed(condition, ready.etag)) admission.refund(request, reply)
+  return reply.code(304).send()
 }
 
 /** A strong tag: the same bytes always have the same, other bytes another. */
@@ -161,9 +172,10 @@ export function etagOf(body: Buffer): string {
   return `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
 }
 
-function makeReady(endpoint: Endpoint, answer: Answer<TSchema>, query: ParsedQuery, address: string): Ready {
+function makeReady(endpoint: Endpoint, answer: Answer<TSchema>, query: ReadQuery, address: string): Ready {
   const body = toJsonBuffer(answer.body)
   const ready: Ready = { body, etag: etagOf(body) }
+  if (query.ignored !== undefined) ready.ignored = query.ignored
   if (answer.page) {
     if (endpoint.paged)
       ready.link = linkHeader(address, debutName(endpoint), linkParameters(endpoint, query), answer.page)
@@ -187,8 +199,14 @@ export function requireScope({ scope }: Endpoint, { principal }: FastifyRequest)
   if (scope && !principal?.portee.includes(scope)) throw new Problem('scope_required')
 }
 
-export function readQuery(endpoint: Endpoint, request: FastifyRequest, bounds: Bounds): ParsedQuery {
-  return parseQuery(endpoint.query, decodeQuery(queryOf(request)), bounds)
+type ReadQuery = ParsedQuery & { ignored: string | undefined }
+
+/** The checked parameters of a query. What the endpoint does not know of it is noted on the reply, a refusal too. */
+export function readQuery(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, bounds: Bounds): ReadQuery {
+  const query = decodeQuery(queryOf(request))
+  const ignored = ignoredNames(endpoint.query, query)
+  if (ignored !== undefined) reply.header(IGNORED_HEADER, ignored)
+  return { ...parseQuery(endpoint.query, query, bounds), ignored }
 }
 
 /** The text after `?`, as it came. */
@@ -217,9 +235,14 @@ function checkContentType(endpoint: Endpoint, request: FastifyRequest): void {
   if (!isReadable || !endpoint.requestBody.contentTypes.includes(essence)) throw new Problem('unsupported_media_type')
 }
 
-/** The weak comparison of If-None-Match, https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2. */
+/** Whether an If-None-Match matches a tag: by its name, or as `*`. */
 export function isMatch(condition: string, etag: string): boolean {
-  return condition === etag || condition.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))
+  return isNamed(condition, etag) || condition.split(',').some((tag) => tag.trim() === '*')
+}
+
+/** The weak comparison, https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2. */
+function isNamed(condition: string, etag: string): boolean {
+  return condition === etag || condition.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
 }
 
 export function toRoute(path: string): string {

@@ -1,0 +1,130 @@
+import { pipeline } from 'node:stream/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createGzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { WholeAnswer } from '../contract.js'
+import { Problem } from '../errors.js'
+import { addressKey } from '../limits/address.js'
+import { StoreError } from '../store/store.js'
+import { addressOf } from './origin.js'
+
+export interface WholeLimits {
+  /** A client that takes nothing for so long is cut. */
+  stallMilliseconds: number
+  /** A client that takes too little is cut then, as the store keeps what the answer shows. */
+  maxMilliseconds: number
+}
+
+export const WHOLE_LIMITS: WholeLimits = { stallMilliseconds: 30_000, maxMilliseconds: 600_000 }
+
+/** Retry-After where as many answers as an endpoint makes at once are under way. */
+const RETRY_SECONDS = 10
+
+/** One whole answer to one client. */
+export interface Asked {
+  request: FastifyRequest
+  reply: FastifyReply
+  whole: WholeAnswer
+  isGzip: boolean
+}
+
+/** Answers a request whose answer goes out as it is read; `sent` has sent its body, or was refused before the first byte. */
+export async function sendLarge(asked: Asked, sent: Promise<void>): Promise<FastifyReply> {
+  const { request, reply } = asked
+  try {
+    await sent
+  } catch (cause) {
+    if (!reply.sent) throw cause
+    tellCut(asked, cause)
+  }
+  if (request.method === 'HEAD') return reply.headers(streamHeadOf(asked)).send()
+  return reply.hijack()
+}
+
+/** Sends an answer that is too large, without its body for HEAD. Throws `http_1_1_required` and `overloaded`, for this caller alone. */
+export async function goOut(asked: Asked, turns: Turns, send: () => Promise<void>): Promise<void> {
+  const { request } = asked
+  if (request.raw.socket.destroyed) return
+  // There the end of the connection is that of the answer, so that one which was cut would pass for whole.
+  if (request.raw.httpVersion === '1.0') throw new Problem('http_1_1_required')
+  await turns.use(request, async () => {
+    if (request.method !== 'HEAD') await send()
+  })
+}
+
+/** What was read and what is still to be, as bytes; others have their turn of the event loop after each piece. */
+export async function* bytesOf(texts: string[], rest: AsyncIterator<string>): AsyncGenerator<Buffer> {
+  try {
+    for (let text = texts.shift(); text !== undefined; text = texts.shift()) yield Buffer.from(text)
+    for (let next = await rest.next(); !next.done; next = await rest.next()) {
+      yield Buffer.from(next.value)
+      await nextTurn()
+    }
+  } finally {
+    await rest.return?.()
+  }
+}
+
+/** Sends as the client takes it. Whatever goes wrong cuts the connection, so that nobody takes half for the whole. */
+export async function sendOn(asked: Asked, limits: WholeLimits, bytes: AsyncGenerator<Buffer>): Promise<void> {
+  const { request, reply, isGzip } = asked
+  if (request.raw.socket.destroyed) return
+  reply.hijack()
+  reply.raw.writeHead(200, { ...(reply.getHeaders() as object), ...streamHeadOf(asked) })
+  cutStalled(asked, limits)
+  const signal = AbortSignal.timeout(limits.maxMilliseconds)
+  if (isGzip) await pipeline(bytes, createGzip(), reply.raw, { signal })
+  else await pipeline(bytes, reply.raw, { signal })
+}
+
+/** A client that takes nothing for too long is cut, whether its answer is held or read. */
+export function cutStalled({ request, reply }: Asked, { stallMilliseconds }: WholeLimits): void {
+  reply.raw.setTimeout(stallMilliseconds, () => {
+    request.log.warn({ request_id: request.id }, 'the client takes nothing of its answer, which is cut')
+    request.raw.socket.destroy()
+  })
+}
+
+/** A client that went away is no fault of ours. */
+function tellCut({ request }: Asked, cause: unknown): void {
+  if ((cause as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return
+  const err = cause instanceof StoreError ? cause.message : cause
+  request.log.error({ request_id: request.id, err }, 'an answer was cut before its end')
+}
+
+export function headOf({ reply, whole: { fileName }, isGzip }: Asked): { [name: string]: string } {
+  const vary = reply.getHeader('vary')
+  return {
+    vary: vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`,
+    ...(isGzip ? { 'content-encoding': 'gzip' } : {}),
+    ...(fileName === undefined ? {} : { 'content-disposition': `attachment; filename="${fileName}"` }),
+  }
+}
+
+/** The head of an answer that is not held. */
+function streamHeadOf(asked: Asked): { [name: string]: string } {
+  return { ...headOf(asked), 'content-type': asked.whole.contentType, 'cache-control': 'private, no-cache' }
+}
+
+/** Lets so many answers go out at once and refuses the next; an address without a valid credential has one of them at most. */
+export class Turns {
+  private underWay = 0
+  private readonly addresses = new Set<string>()
+
+  constructor(private readonly maxAtOnce: number) {}
+
+  async use<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
+    const address = request.principal ? undefined : addressKey(addressOf(request))
+    if (this.underWay >= this.maxAtOnce || (address && this.addresses.has(address))) {
+      throw new Problem('overloaded', { retryAfterSeconds: RETRY_SECONDS })
+    }
+    this.underWay++
+    if (address) this.addresses.add(address)
+    try {
+      return await work()
+    } finally {
+      this.underWay--
+      if (address) this.addresses.delete(address)
+    }
+  }
+}
