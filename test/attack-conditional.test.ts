@@ -115,7 +115,7 @@ describe.each(engines)('a conditional request on %s', (engine) => {
       vi.setSystemTime(NOW + 60_000 * ++minutes)
       // An import of anything empties the cache, though this body stays as it is.
       await importInto(server.store, [{ type: 'environnement_virtuel', id_environnement_virtuel: round, nom: 'Un' }])
-      await heard(engine)
+      await heard(server)
       text = await exchange(server.url, one().repeat(4) + one('Connection: close\r\n'))
     }
     expect(text.match(/HTTP\/1\.1 304 /g)).toHaveLength(5)

@@ -262,7 +262,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       expect(await records()).toContainEqual({ ...solved, date: '2025-06-05T22:00:00Z' })
       expect(await results(partial({ type: 'rubrique', id_rubrique: 1, nom: 'R' }))).toEqual(['appliquee'])
       expect(await one('rubrique', 1)).toEqual({ type: 'rubrique', id_rubrique: 1, nom: 'R' })
-      await heard(engine)
+      await heard(server)
       await expectRight(everything(new Model(await records())))
     })
 
@@ -383,7 +383,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     await expectRight([...targets, '/auteurs/50'])
     const goes = { type: 'auteur', id_auteur: 50, supprime: true }
     expect((await post([goes, goes])).lignes.map(({ resultat }) => resultat)).toEqual(['appliquee', 'connue'])
-    await heard(engine)
+    await heard(server)
     expect((await exportFrom(server.store)).filter((line) => line.id_auteur === 50)).toEqual([])
     expect((await server.get('/auteurs/50')).status).toBe(404)
     await expectRight(targets)

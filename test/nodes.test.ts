@@ -126,7 +126,7 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
     await importInto(one.store, [{ type: 'rubrique', id_rubrique: 7, nom: 'avant' }])
     const [kept] = await runSql<{ v: string }>(database, 'select version_donnees as v from etat')
     await importInto(one.store, [{ type: 'rubrique', id_rubrique: 7, nom: 'perdu' }])
-    for (const node of [one, other]) await until(shows(node, 'perdu'), 1_000)
+    for (const node of [one, other]) await until(shows(node, 'perdu'))
     // Nothing tells: the lines stay, as they would lead to the new primary already.
     await runSql(
       database,
@@ -138,7 +138,7 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
       expect(node.store.state().isHearing).toBe(true)
     }
     await importInto(one.store, [{ type: 'rubrique', id_rubrique: 7, nom: 'ensuite' }])
-    for (const node of [one, other]) await until(shows(node, 'ensuite'), 1_000)
+    for (const node of [one, other]) await until(shows(node, 'ensuite'))
   })
 
   test('a node whose line is back lets go of its other connections, which may lead to a server that is no primary any more', async () => {

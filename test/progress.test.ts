@@ -104,20 +104,17 @@ const hasTerminal = String(spawnSync('script', ['--version']).stdout).includes('
 if (!hasTerminal) console.warn('skipped: no `script` of util-linux, so there is no terminal to draw on')
 
 describe.skipIf(!hasTerminal)('on a terminal', () => {
-  test.each([40, 100])(
-    'of %i columns an import draws each of its stages in one line that fits',
-    async (columns) => {
-      const database = `sqlite:${join(folder, `terminal-${columns}.db`)}`
-      const drawn = await inTerminal(columns, ['import', dump, '--database', database])
-      expect(drawn.at(-1)).toBe('')
-      const lines = drawn.slice(0, -1)
-      expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(columns)
-      const frames = lines.map(frameOf)
-      expect(stagesOf(frames)).toEqual(ASIDE)
-      expectMonotone(frames)
-      expect(lines.every((line) => /[█░]/.test(line))).toBe(true)
-    },
-  )
+  test.each([40, 100])('of %i columns an import draws each of its stages in one line that fits', async (columns) => {
+    const database = `sqlite:${join(folder, `terminal-${columns}.db`)}`
+    const drawn = await inTerminal(columns, ['import', dump, '--database', database])
+    expect(drawn.at(-1)).toBe('')
+    const lines = drawn.slice(0, -1)
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(columns)
+    const frames = lines.map(frameOf)
+    expect(stagesOf(frames)).toEqual(ASIDE)
+    expectMonotone(frames)
+    expect(lines.every((line) => /[█░]/.test(line))).toBe(true)
+  })
 
   test('that becomes narrower while a mirror runs has lines that fit, with the time left', async () => {
     const origin = await startServer(portail, { logLevel: 'silent' })

@@ -51,7 +51,7 @@ describe.each(engines)('on %s', (engine) => {
     return run('import', file, ...options)
   }
   const statusOf = async (headers: Record<string, string>) => {
-    await heard(engine)
+    await heard(server)
     return (await server.anonymous('/auteurs', { headers })).status
   }
 
