@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { FromWorker } from './worker.js'
 
-/** Whoever lived shorter counts as one that cannot live, and the next in its place waits longer. */
+/** A worker that served shorter, or never, counts as one that cannot serve: its replacement waits longer. */
 const YOUNG_MILLISECONDS = 5_000
 const FIRST_PAUSE_MILLISECONDS = 100
 const MAX_PAUSE_MILLISECONDS = 5_000
@@ -26,7 +26,8 @@ export interface End {
 
 interface Run {
   worker: Worker | undefined
-  startedAt: number
+  /** When it began to serve; undefined before. */
+  servedAt: number | undefined
   /** Resolves with its address once it serves. */
   serving: Promise<string>
   ended: Promise<End>
@@ -99,7 +100,8 @@ export class Workers {
     for (let run = first; ; run = this.fork()) {
       const { reason } = await run.ended
       if (this.stopping.signal.aborted) return
-      youngEnds = Date.now() - run.startedAt < YOUNG_MILLISECONDS ? youngEnds + 1 : 0
+      const isYoung = run.servedAt === undefined || Date.now() - run.servedAt < YOUNG_MILLISECONDS
+      youngEnds = isYoung ? youngEnds + 1 : 0
       const pause = pauseAfter(youngEnds)
       this.log.error({ worker: run.worker?.process.pid, reason, pause_ms: pause }, 'a worker ended, another follows')
       await sleep(pause, undefined, { signal: this.stopping.signal }).catch(() => undefined)
@@ -108,22 +110,22 @@ export class Workers {
   }
 
   private fork(): Run {
-    const startedAt = Date.now()
     const worker = tryFork()
     if (worker instanceof Error) {
       const ended = Promise.resolve({ reason: worker.message, status: undefined })
-      return { worker: undefined, startedAt, serving: new Promise(() => undefined), ended }
+      return { worker: undefined, servedAt: undefined, serving: new Promise(() => undefined), ended }
     }
     closeLostConnection(worker)
     const serving = new Promise<string>((resolve) => {
       worker.on('message', (message: FromWorker) => {
         if (message.kind === 'serving') {
           this.serving.add(worker)
+          run.servedAt = Date.now()
           resolve(message.address)
         } else this.listener.heard(worker, message)
       })
     })
-    const run: Run = { worker, startedAt, serving, ended: endOf(worker) }
+    const run: Run = { worker, servedAt: undefined, serving, ended: endOf(worker) }
     this.runs.add(run)
     void run.ended.then(() => {
       this.runs.delete(run)

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { type IncomingMessage, METHODS } from 'node:http'
 import type { Socket } from 'node:net'
-import underPressure from '@fastify/under-pressure'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -16,13 +15,12 @@ import { addressOf, type Origins } from './origin.js'
 import { errorSender } from './problems.js'
 import { decodeQuery } from './query.js'
 import './request.js'
+import { shedLoad } from './shedding.js'
 import { answerOddRequests, bytesRefuser, Connections } from './sockets.js'
 
 const MAX_REQUEST_LINE_BYTES = 8 * 1024
 /** JSON is parsed at once, while nothing else runs. */
 const MAX_JSON_BYTES = 131_072
-/** Past this delay of the event loop new requests are shed. */
-const MAX_EVENT_LOOP_DELAY_MILLISECONDS = 1_000
 /** A time-out is noticed so late at most. */
 const TIMEOUT_CHECK_MILLISECONDS = 1_000
 
@@ -106,12 +104,7 @@ export function createHttpServer(
     if (origins.answerCors(request, reply)) return
     done(requestLineFault(request) ?? hostFault(request))
   })
-  app.register(underPressure, {
-    maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MILLISECONDS,
-    pressureHandler: (request) => {
-      if (!request.routeOptions.config.isProbe) throw new Problem('overloaded', { retryAfterSeconds: 2 })
-    },
-  })
+  shedLoad(app)
   app.setErrorHandler(sendError)
   return app
 }

@@ -108,13 +108,17 @@ export class WorkerLimits implements Limits {
     const { calls, charges } = this
     this.calls = []
     this.charges = []
-    const timer = setTimeout(() => {
-      if (!this.isSilent) this.log.warn('the supervisor does not answer; limits are counted by this process alone')
-      this.isSilent = true
-      this.giveUp(batch)
-    }, ANSWER_TIMEOUT_MILLISECONDS)
+    // An event loop that was held up reads the answers that wait before it decides.
+    const timer = setTimeout(() => setImmediate(() => this.miss(batch)), ANSWER_TIMEOUT_MILLISECONDS)
     this.sent.set(batch, { charges, timer })
     this.ask({ kind: 'limits', batch, calls })
+  }
+
+  private miss(batch: number): void {
+    if (!this.sent.has(batch)) return
+    if (!this.isSilent) this.log.warn('the supervisor does not answer; limits are counted by this process alone')
+    this.isSilent = true
+    this.giveUp(batch)
   }
 
   private giveUp(batch: number): void {

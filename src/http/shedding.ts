@@ -1,0 +1,37 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { FastifyInstance } from 'fastify'
+import { Problem } from '../errors.js'
+
+const RESOLUTION_MILLISECONDS = 10
+/** The median of fewer turns says nothing: one long turn, as at the start, is over when it is noticed. */
+const MIN_TURNS = 3
+const RETRY_SECONDS = 2
+
+export interface SheddingLimits {
+  /** The median delay of a turn of the event loop past which new requests are shed. */
+  maxDelayMilliseconds: number
+  checkMilliseconds: number
+}
+
+const LIMITS: SheddingLimits = { maxDelayMilliseconds: 1_000, checkMilliseconds: 1_000 }
+
+/** Answers 503 `overloaded` while most turns of the event loop are too long, probes excepted. */
+export function shedLoad(app: FastifyInstance, { maxDelayMilliseconds, checkMilliseconds } = LIMITS): void {
+  const turns = monitorEventLoopDelay({ resolution: RESOLUTION_MILLISECONDS })
+  let isLagging = false
+  const check = () => {
+    if (turns.count < MIN_TURNS) return
+    isLagging = turns.percentile(50) / 1e6 - RESOLUTION_MILLISECONDS > maxDelayMilliseconds
+    turns.reset()
+  }
+  turns.enable()
+  const timer = setInterval(check, checkMilliseconds).unref()
+  app.addHook('onClose', async () => {
+    clearInterval(timer)
+    turns.disable()
+  })
+  app.addHook('onRequest', (request, _reply, done) => {
+    const isShed = isLagging && !request.routeOptions.config.isProbe
+    done(isShed ? new Problem('overloaded', { retryAfterSeconds: RETRY_SECONDS }) : undefined)
+  })
+}

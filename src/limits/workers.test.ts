@@ -1,0 +1,28 @@
+import { once } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { expect, test } from 'vitest'
+import { WorkerLimits } from './workers.js'
+
+/** Answers every charge with what no process would count by itself. */
+const SUPERVISOR = `
+  const { parentPort } = require('node:worker_threads')
+  const budget = { allowed: true, remaining: 77, resetSeconds: 1 }
+  parentPort.on('message', ({ batch, calls }) =>
+    parentPort.postMessage({ kind: 'budgets', batch, budgets: calls.map(() => budget) }))
+  parentPort.postMessage('ready')`
+
+test('an event loop that was held up for longer than a supervisor may take is no sign that the supervisor hangs', async () => {
+  const supervisor = new Worker(SUPERVISOR, { eval: true })
+  await once(supervisor, 'message')
+  const warnings: string[] = []
+  const limits = new WorkerLimits((question) => supervisor.postMessage(question), {
+    warn: (text) => warnings.push(text),
+  })
+  supervisor.on('message', (answer) => limits.heard(answer))
+  const taken = limits.limiter('essai', 5, 60).take('a')
+  await nextTurn()
+  for (const end = performance.now() + 1_500; performance.now() < end; );
+  expect([await taken, warnings]).toEqual([{ allowed: true, remaining: 77, resetSeconds: 1 }, []])
+  await supervisor.terminate()
+})
