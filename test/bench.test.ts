@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { attempt, type Finding } from '../bench/findings.js'
@@ -8,6 +8,7 @@ import { readOptions } from '../bench/options.js'
 import { READ_KINDS, type ReadKind } from '../bench/reads.js'
 import { type EngineReport, hasFaults, toMarkdown } from '../bench/report.js'
 import { Solves } from '../bench/solves.js'
+import { makeGate } from './gate.js'
 
 describe('the generator of the bench', () => {
   test('gives the same lines for the same size', () => {
@@ -124,30 +125,35 @@ describe('the options of the bench', () => {
 
 describe('the load generator of the bench', () => {
   const big = Buffer.alloc(600_000, 'x')
+  const empty = (response: ServerResponse) => response.writeHead(200, { 'content-length': 0 }).end()
+
+  /** Drives a server until it was asked 50 times, and says what for. */
+  async function driven(answer: (response: ServerResponse, sent: number) => unknown, job: Partial<Job> = {}) {
+    const asked: string[] = []
+    const enough = makeGate()
+    const server = await listen((request, response) => {
+      answer(response, asked.length)
+      if (asked.push(request.url as string) === 50) enough.open()
+    })
+    const result = await drive({ ...JOB, port: server.port, ...job }, enough.opened)
+    server.close()
+    return { result, asked }
+  }
 
   test('counts every answer once, whatever its length', async () => {
-    let sent = 0
     const lengths = [0, 2, 3_000, big.length]
-    const server = await listen((_request, response) => {
-      const body = big.subarray(0, lengths[sent++ % lengths.length])
+    const { result, asked } = await driven((response, sent) => {
+      const body = big.subarray(0, lengths[sent % lengths.length])
       response.writeHead(200, { 'content-length': body.length }).end(body)
     })
-    const result = await drive({ ...JOB, port: server.port })
-    expect(result.answered).toBe(sent)
+    expect(result.answered).toBe(asked.length)
     expect(result.answered).toBeGreaterThan(JOB.connections)
     expect(result.p99Milliseconds).toBeGreaterThanOrEqual(result.p50Milliseconds)
-    server.close()
   })
 
   test('counts answers that have no body', async () => {
-    let sent = 0
-    const server = await listen((_request, response) => {
-      sent++
-      response.writeHead(304).end()
-    })
-    const result = await drive({ ...JOB, port: server.port, status: 304 })
-    expect(result.answered).toBe(sent)
-    server.close()
+    const { result, asked } = await driven((response) => response.writeHead(304).end(), { status: 304 })
+    expect(result.answered).toBe(asked.length)
   })
 
   test('refuses to count an answer of another status', async () => {
@@ -169,46 +175,31 @@ describe('the load generator of the bench', () => {
     }
   })
 
-  test('ends before its time when it is told to', async () => {
-    let end = () => {}
-    const server = await listen((_request, response) =>
-      response.writeHead(200, { 'content-length': 0 }).end(() => end()),
-    )
-    const ended = new Promise<void>((resolve) => (end = resolve))
-    const result = await drive({ ...JOB, port: server.port, warmSeconds: 0, seconds: 3_600 }, ended)
+  test('ends when its time is over, and before when it is told to', async () => {
+    const { result } = await driven(empty)
     expect(result.answered).toBeGreaterThan(0)
+    const server = await listen((_request, response) => empty(response))
+    await drive({ ...JOB, port: server.port, warmSeconds: 0.05, seconds: 0.2 })
     server.close()
   })
 
   test('sends the paths of a mix in turn', async () => {
-    const asked: string[] = []
-    const server = await listen((request, response) => {
-      asked.push(request.url as string)
-      response.writeHead(200, { 'content-length': 0 }).end()
-    })
-    await drive({ ...JOB, port: server.port, connections: 1, path: ['/a', '/b', '/c'] })
+    const { asked } = await driven(empty, { connections: 1, path: ['/a', '/b', '/c'] })
     expect(asked.slice(0, 6)).toEqual(['/a', '/b', '/c', '/a', '/b', '/c'])
-    server.close()
   })
 
   test('never repeats a fresh path, and sends the same ones for the same seed', async () => {
-    const asked: string[] = []
-    const server = await listen((request, response) => {
-      asked.push(request.url as string)
-      response.writeHead(200, { 'content-length': 0 }).end()
-    })
     const path = { before: '/auteurs/', min: 1, max: 10, after: '?x=' }
-    await drive({ ...JOB, port: server.port, path, seed: 7 })
+    const { asked } = await driven(empty, { path, seed: 7 })
     const next = freshPaths(path, 7)
     expect(new Set(asked).size).toBe(asked.length)
     expect(new Set(asked)).toEqual(new Set(asked.map(() => next())))
-    server.close()
   })
 
   const JOB: Omit<Job, 'port'> = {
     connections: 4,
-    warmSeconds: 0.05,
-    seconds: 0.2,
+    warmSeconds: 0,
+    seconds: 3_600,
     path: '/classement',
     seed: 1,
     headers: { host: 'palmares.bench' },

@@ -8,11 +8,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../src/store/open.js'
-import { type DumpLine, engines, exportFrom, heard, makeFolder, makePlace } from './harness.js'
+import { type DumpLine, engines, exportFrom, makeFolder, makePlace } from './harness.js'
 import { hasOpenssl, OPENSSL } from './openssl.js'
 import { blocks } from './pages.js'
 import { migrationsTold, palmares, type Run, type RunOptions, startPalmares } from './palmares.js'
+import { freePort } from './servers/child.js'
 import { runSql } from './servers/postgres.js'
+
+/** What the unit of systemd gives a stop, which takes 9 s at most. */
+const SERVICE_MANAGER_PATIENCE_MILLISECONDS = 15_000
 
 /** What `serve` and `demo` share. */
 const SERVE = [
@@ -451,7 +455,7 @@ test('a port in use is told in one line, with status 1, and the server that has 
   expect(await server.stop()).toBe(0)
 })
 
-test('a stop ends with 0 within 10 s, though a client holds a request and another process the lock', async () => {
+test('a stop ends with 0 before a service manager ends it, though clients hold requests and another process the lock', async () => {
   const database = ['--database', 'sqlite:stopped.db']
   await run('import', 'portal.ndjson', ...database)
   await makeKey(...database)
@@ -459,23 +463,27 @@ test('a stop ends with 0 within 10 s, though a client holds a request and anothe
   const other = new DatabaseSync(at('stopped.db'))
   other.exec('begin immediate')
   const body = JSON.stringify({ login: 'alice', password: 'correct horse battery' })
-  const client = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => undefined)
-  client.write(
-    'POST /login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n' +
-      `Content-Length: ${body.length}\r\n\r\n`,
+  const clients = Array.from({ length: 8 }, () =>
+    connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => undefined),
   )
-  await once(client, 'data')
-  const start = performance.now()
-  const stopped = server.stop()
-  // Its session waits 5 s for the lock: longer than the stop has left.
-  await sleep(7_000)
-  client.write(body)
+  for (const client of clients) {
+    client.write(
+      'POST /login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n' +
+        `Content-Length: ${body.length}\r\n\r\n`,
+    )
+    await once(client, 'data')
+  }
+  const stopped = Promise.race([server.stop(), sleep(SERVICE_MANAGER_PATIENCE_MILLISECONDS, 'killed', { ref: false })])
+  // Each session waits 5 s for the lock, so one of them does when the stop has no time left, however late they come.
+  for (const client of clients) {
+    client.write(body)
+    await sleep(1_000)
+  }
   expect(await stopped).toBe(0)
-  expect(performance.now() - start).toBeLessThan(10_000)
   expect(server.output()).toContain('stopped before everything had ended')
-  client.destroy()
+  for (const client of clients) client.destroy()
   other.close()
-}, 30_000)
+})
 
 test('demo shows an account once, its lines can be pasted, its links lead to itself, and a second start keeps everything', async () => {
   const options = { cwd: folder, env: { PALMARES_DATABASE: "sqlite:a demo's.db" } }
@@ -520,7 +528,7 @@ test('demo shows an account once, its lines can be pasted, its links lead to its
   expect((await fetch(`${second.url}/compte`, { headers: newKey })).status).toBe(200)
   expect(await second.stop()).toBe(0)
   expect(existsSync(at('data/demo.db'))).toBe(false)
-}, 60_000)
+})
 
 /** The lines that an output gives to paste. */
 function pasted(output: string): string[] {
@@ -541,25 +549,23 @@ test('demo on a port in use says how to give another, and makes nothing before',
 })
 
 test('a metrics port in use is a warning with its reason; the server serves, and its metrics come once it is free', async () => {
-  const taken = createServer().listen(0, '127.0.0.1')
+  const port = await freePort()
+  const taken = createServer().listen(port, '127.0.0.1')
   await new Promise((resolve) => taken.once('listening', resolve))
-  const { port } = taken.address() as { port: number }
   const server = await startPalmares(['serve', '--metrics-port', String(port)], { cwd: folder })
   expect((await fetch(`${server.url}/health/ready`)).status).toBe(200)
   await expect.poll(server.output).toContain(`no metrics: port ${port} is in use on 127.0.0.1; give another with`)
   await new Promise((resolve) => taken.close(resolve))
   await expect
-    .poll(
-      () =>
-        fetch(`http://127.0.0.1:${port}/metrics`).then(
-          ({ status }) => status,
-          () => 0,
-        ),
-      { timeout: 20_000 },
+    .poll(() =>
+      fetch(`http://127.0.0.1:${port}/metrics`).then(
+        ({ status }) => status,
+        () => 0,
+      ),
     )
     .toBe(200)
   expect(await server.stop()).toBe(0)
-}, 60_000)
+})
 
 describe.runIf(engines.includes('postgres'))('on PostgreSQL', () => {
   let place: Awaited<ReturnType<typeof makePlace>>
@@ -605,12 +611,12 @@ describe.runIf(engines.includes('postgres'))('on PostgreSQL', () => {
     expect(await palmares(add, { cwd: folder, input: 'correct horse battery' })).toMatchObject({ status: 0 })
     const key = (await run('keys', 'create', 'bob', '--quiet', ...database)).stdout.trim()
     const ask = async () => {
-      await heard('postgres')
-      return fetch(`${server.url}/classement`, { headers: { authorization: `Bearer ${key}` } })
+      const answer = await fetch(`${server.url}/classement`, { headers: { authorization: `Bearer ${key}` } })
+      return answer.ok ? ((await answer.json()) as Ranked[]).map(({ id_auteur }) => id_auteur) : answer.status
     }
-    expect(await (await ask()).json()).toHaveLength(2)
+    await expect.poll(ask).toEqual(['1', '2'])
     await run('migrate', '--hidden-statuts', 'visiteur', ...database)
-    expect(((await (await ask()).json()) as Ranked[]).map(({ id_auteur }) => id_auteur)).toEqual(['1', '3'])
+    await expect.poll(ask).toEqual(['1', '3'])
     await run('migrate', '--hidden-statuts', '5poubelle', ...database)
     const keys = JSON.parse((await run('keys', 'list', '--json', ...database)).stdout) as {
       id: number
@@ -618,7 +624,7 @@ describe.runIf(engines.includes('postgres'))('on PostgreSQL', () => {
     }[]
     const own = keys.find(({ login }) => login === 'bob') as { id: number }
     expect(await run('keys', 'revoke', String(own.id), ...database)).toMatchObject({ status: 0 })
-    expect((await ask()).status).toBe(401)
+    await expect.poll(ask).toBe(401)
     expect(await run('accounts', 'disable', 'bob', ...database)).toMatchObject({ status: 0 })
     expect((await run('accounts', 'list', ...database)).stdout).toMatch(/bob/)
     expect(await server.stop()).toBe(0)

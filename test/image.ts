@@ -1,7 +1,8 @@
 import { execFile, spawn } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { freePort, type Run } from './palmares.js'
+import type { Run } from './palmares.js'
+import { freePort } from './servers/child.js'
 
 const ROOT = join(import.meta.dirname, '..')
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -133,13 +133,17 @@ describe('a large import by another process', () => {
   })
 
   test.each([
-    ['while it reads', 0, 300],
+    ['while it reads', 0, 0],
     ['when it has made its tables', 1, 0],
     ['while it fills them', 1, 30],
   ])('that is killed %s leaves the portal as it was, and the next import tidies up', async (_when, tables, delay) => {
     const before = await exportFrom(store)
-    const child = spawn(process.execPath, ['dist/main.js', 'import', dump, '--database', url])
+    const child = spawn(process.execPath, ['dist/main.js', 'import', '-', '--database', url])
     const closed = new Promise((resolve) => child.on('close', resolve))
+    const text = readFileSync(dump)
+    // All but some of the pipe has been read when that is written, and the last line is not whole.
+    await new Promise((resolve) => child.stdin.write(text.subarray(0, -10), resolve))
+    if (tables > 0) child.stdin.end(text.subarray(-10))
     await until(() => leftovers() >= tables)
     await sleep(delay)
     child.kill('SIGKILL')

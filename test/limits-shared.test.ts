@@ -14,10 +14,16 @@ import type { Limiter } from '../src/limits/limits.js'
 import { LocalLimiter, LocalLimits } from '../src/limits/local.js'
 import { openRedisLimits } from '../src/limits/redis.js'
 import { ACCOUNT, makeFolder, startServer, type TestServer } from './harness.js'
+import { PATIENCE } from './patience.js'
 import { freePort } from './servers/child.js'
 import { startProxy } from './servers/proxy.js'
 import { findRedis, type RedisServer, startRedis } from './servers/redis.js'
 import { petitPortail, postLogin } from './wire.js'
+
+/** A busy machine is no server that is away, and one that is away is asked again soon. */
+const PATIENT = { tickMilliseconds: 50, patienceTicks: 1_000, pauseMilliseconds: 50 }
+/** For servers that hang. */
+const IMPATIENT = { ...PATIENT, patienceTicks: 20 }
 
 /** A window that no test sees the end of. */
 const CENTURY_SECONDS = 100 * 365 * 86_400
@@ -52,11 +58,11 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
   })
 
   /** A node of the server, with what it says. */
-  const open = async (url = redis.url) => {
+  const open = async (url = redis.url, times = PATIENT) => {
     const said: string[] = []
     const log = { warn: (text: string) => said.push(text), info: (text: string) => said.push(text) }
     const fallback = new LocalLimits()
-    const limits = await openRedisLimits(url, fallback, log as never)
+    const limits = await openRedisLimits(url, fallback, log as never, times)
     opened.push(limits)
     const limiter = (quota = 5, windowSeconds = CENTURY_SECONDS) => limits.limiter('compte', quota, windowSeconds)
     const inFallback = (quota = 5) => fallback.limiter('compte', quota, CENTURY_SECONDS)
@@ -65,19 +71,17 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
   const name = () => `${redis.host}:${redis.port}`
   const awayFor = (reason: string) => `limits: ${name()} is away (${reason}); counting without it`
   const back = () => `limits: ${name()} is back`
-  const eventually = (check: () => void) => vi.waitFor(check, { timeout: 8_000, interval: 20 })
+  const eventually = (check: () => void) => vi.waitFor(check, PATIENCE)
   const takes = async (count: number, ...limiters: Limiter[]) => {
     const budgets = Array.from({ length: count }, (_, i) => limiters[i % limiters.length]?.take('a'))
     return (await Promise.all(budgets)).filter((budget) => budget?.allowed).length
   }
-  const timed = async <T>(run: () => T): Promise<[Awaited<T>, number]> => {
-    const start = performance.now()
-    return [await run(), performance.now() - start]
-  }
+  /** As long as a server that is away is asked several times. */
+  const someProbes = () => sleep(6 * PATIENT.pauseMilliseconds)
   /** The minutes of the server's clock cannot be faked, so a test that would see one end waits for the next. */
   const minuteWithTimeLeft = async () => {
     const left = 60 - (Number((await admin.time())[0]) % 60)
-    if (left <= 10) await sleep(left * 1000)
+    if (left <= 25) await sleep(left * 1000)
   }
   /** Callers' keys in the database, without the one that probes use. */
   const keys = async (client = admin) => (await client.keys('*')).filter((key) => !key.endsWith(':sonde'))
@@ -179,13 +183,16 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     })
 
     test('though the event loop was held up for longer than anybody waits for the server', async () => {
-      const { limiter, said } = await open()
+      const { limiter, said } = await open(redis.url, IMPATIENT)
+      const hold = () => {
+        for (const end = performance.now() + 1_400; performance.now() < end; );
+      }
       const taken = takes(3, limiter(2))
       await sleep(0)
-      for (const end = performance.now() + 700; performance.now() < end; );
+      hold()
       expect([await taken, said]).toEqual([2, []])
       const soon = takes(3, limiter(2))
-      for (const end = performance.now() + 700; performance.now() < end; );
+      hold()
       expect([await soon, said]).toEqual([0, []])
     })
   })
@@ -195,10 +202,8 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       const { limiter, said } = await open()
       expect(await takes(3, limiter())).toBe(3)
       await redis.stop()
-      const [allowed, milliseconds] = await timed(() => takes(9, limiter()))
-      expect(allowed).toBe(5)
-      expect(milliseconds).toBeLessThan(600)
-      await sleep(2_500)
+      expect(await takes(9, limiter())).toBe(5)
+      await someProbes()
       expect(await takes(9, limiter())).toBe(0)
       expect(said).toEqual([awayFor('connection lost')])
       await redis.start()
@@ -209,22 +214,20 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
 
     test('where the server is away at the start, and are shared once it is there', async () => {
       await redis.stop()
-      const [{ limiter, said }, milliseconds] = await timed(() => open())
-      expect(milliseconds).toBeLessThan(1_500)
+      const { limiter, said } = await open()
       expect([await takes(9, limiter()), said]).toEqual([5, [awayFor('ECONNREFUSED')]])
       await redis.start()
       await eventually(() => expect(said.slice(1)).toEqual([back()]))
       expect([await takes(9, limiter()), said.length]).toEqual([5, 2])
     })
 
-    test('where the network swallows everything, after a second at most, until it does so no more', async () => {
+    test('where the network swallows everything, until it does so no more', async () => {
       const proxy = await startProxy(redis.port)
       proxy.blackhole(true)
-      const [{ limiter, said }, milliseconds] = await timed(() => open(`redis://127.0.0.1:${proxy.port}`))
-      expect(milliseconds).toBeLessThan(1_600)
+      const { limiter, said } = await open(`redis://127.0.0.1:${proxy.port}`, IMPATIENT)
       expect([await takes(9, limiter()), said.length]).toEqual([5, 1])
       for (const count of [2, 4]) {
-        await sleep(2_500)
+        await someProbes()
         proxy.blackhole(false)
         await eventually(() => expect(said.length).toBe(count))
         expect((await limiter().take(`caller ${count}`)).remaining).toBe(4)
@@ -236,21 +239,16 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     })
 
     test('where the server does not answer: the first wait a moment, those after them do not', async () => {
-      const { limiter, said } = await open()
+      const { limiter, said } = await open(redis.url, IMPATIENT)
       await limiter().take('a')
       redis.pause()
-      const [allowed, milliseconds] = await timed(() => takes(9, limiter()))
-      expect(allowed).toBe(5)
-      expect(milliseconds).toBeLessThan(600)
-      let waited = 0
+      expect(await takes(9, limiter())).toBe(5)
       for (let i = 0; i < 30; i++) {
-        const [budget, milliseconds] = await timed(() => limiter().take(`caller ${i}`))
-        expect(budget.allowed).toBe(true)
-        waited += milliseconds
-        await sleep(50)
+        // A budget, and not the promise of one.
+        expect(limiter().take(`caller ${i}`)).toMatchObject({ allowed: true })
+        await sleep(10)
       }
-      expect(waited).toBeLessThan(150)
-      expect(said).toEqual([awayFor('no answer within 250 ms')])
+      expect(said).toEqual([awayFor('no answer within 1000 ms')])
       redis.resume()
       await eventually(() => expect(said.slice(1)).toEqual([back()]))
       expect((await limiter().take('fresh')).remaining).toBe(4)
@@ -260,13 +258,12 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     test('where the connection breaks under many requests: each is answered', async () => {
       const proxy = await startProxy(redis.port)
       const { limiter, said } = await open(`redis://127.0.0.1:${proxy.port}`)
-      proxy.delay(30)
+      proxy.blackhole(true)
       const taken = takes(300, limiter())
       await sleep(10)
       proxy.cut()
-      const [allowed, milliseconds] = await timed(() => taken)
-      expect([allowed, milliseconds < 600, said.length]).toEqual([5, true, 1])
-      proxy.delay(0)
+      expect([await taken, said.length]).toEqual([5, 1])
+      proxy.blackhole(false)
       await proxy.mend()
       await eventually(() => expect(said.length).toBe(2))
       await limiter().take('fresh')
@@ -282,7 +279,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
         const { limiter, said } = await open()
         await spoil()
         expect(await takes(9, limiter())).toBe(5)
-        await sleep(2_300)
+        await someProbes()
         expect([await takes(9, limiter()), said]).toEqual([0, [awayFor(reason)]])
         await admin.config('SET', 'maxmemory', '0')
         await admin.replicaof('NO', 'ONE')
@@ -294,7 +291,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     test('where the server has no such database, and count in no other', async () => {
       const { limiter, said } = await open(`${redis.url}/99`)
       expect(await takes(9, limiter())).toBe(5)
-      await sleep(1_500)
+      await someProbes()
       expect([await takes(9, limiter()), await keys()]).toEqual([0, []])
       expect(said).toEqual([awayFor('it has no such database for us')])
     })
@@ -336,7 +333,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
         await admin.config('SET', 'requirepass', PASSWORD)
         const { limiter, said } = await open(password ? withPassword(password) : redis.url)
         expect(await takes(9, limiter())).toBe(5)
-        await sleep(1_500)
+        await someProbes()
         expect(said).toEqual([awayFor(reason)])
         await admin.config('SET', 'requirepass', '')
         await eventually(() => expect(said.slice(1)).toEqual([back()]))
@@ -357,7 +354,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     expect(await takes(40, one.limiter(20), two.limiter(20))).toBe(20)
     await eventually(() => expect(refused.said.length).toBe(2))
     vi.unstubAllEnvs()
-    const plain = await open(redis.url.replace('redis:', 'rediss:'))
+    const plain = await open(redis.url.replace('redis:', 'rediss:'), IMPATIENT)
     expect([await takes(9, plain.limiter()), plain.said.length]).toEqual([5, 1])
   })
 
@@ -379,13 +376,12 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
   })
 
   describe('are closed', () => {
-    test('at once, whether the server is there, frozen or away; who takes then has an answer', async () => {
+    test('without waiting for it, whether the server is there, frozen or away; who takes then has an answer', async () => {
       for (const spoil of [() => undefined, () => redis.pause(), () => redis.stop()]) {
         const { limits, limiter, said } = await open()
         await spoil()
         const taken = takes(3, limiter())
-        const [, milliseconds] = await timed(() => limits.close())
-        expect(milliseconds).toBeLessThan(400)
+        await limits.close()
         await taken
         expect([(await limiter().take('z')).allowed, said.filter((text) => text.includes('back'))]).toEqual([true, []])
         limiter().giveBack('z')
@@ -398,7 +394,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       const proxy = await startProxy(await freePort())
       proxy.blackhole(true)
       const { limits } = await open(`redis://127.0.0.1:${proxy.port}`)
-      expect((await timed(() => limits.close()))[1]).toBeLessThan(400)
+      await limits.close()
       proxy.close()
     })
   })

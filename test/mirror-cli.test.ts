@@ -119,7 +119,7 @@ test('--every goes on after a pass that fails in part, tells of it, and a signal
   const child = start([...args, '--every', '10s'], { cwd: folder, env })
   let stderr = ''
   child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  await expect.poll(() => stderr, { timeout: 20_000 }).toMatch(/the next pass goes on\n/)
+  await expect.poll(() => stderr).toMatch(/the next pass goes on\n/)
   expect(stderr).toMatch(told)
   child.kill('SIGTERM')
   await once(child, 'close')

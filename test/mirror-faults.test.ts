@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ExchangeLimits } from '../src/mirror/exchange.js'
 import { claim } from '../src/mirror/state.js'
 import { portail } from './fixtures.js'
 import { altered, type Fault, type Front, json, passOn, startFront } from './front.js'
@@ -127,7 +128,7 @@ const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = 
 ]
 
 /** What the other side may do in the midst of a pass that is no fault of one record. */
-const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp][] = [
+const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp, limits?: Partial<ExchangeLimits>][] = [
   [
     'a key that it refuses',
     '/challenges/2',
@@ -202,7 +203,13 @@ const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp][] = 
     /asks to be left alone until 2026-03-01T14:00:0\d\.\d+Z$/,
   ],
   ['half a body', '/auteurs/9', cutShort, /^\/auteurs\/9: the connection failed \(ECONNRESET\); tried 5 times$/],
-  ['nothing at all', '/auteurs/9', () => undefined, /^\/auteurs\/9: no sign of life in 100 ms; tried 5 times$/],
+  [
+    'nothing at all',
+    '/auteurs/9',
+    () => undefined,
+    /^\/auteurs\/9: no sign of life in 300 ms; tried 5 times$/,
+    { silenceMilliseconds: 300 },
+  ],
   [
     'a closed door',
     '/auteurs/9',
@@ -222,14 +229,12 @@ const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp][] = 
     'a body that never ends to drip',
     '/auteurs/9',
     endless(20),
-    /^\/auteurs\/9: no whole answer in 300 ms; tried 5 times$/,
+    /^\/auteurs\/9: no whole answer in 500 ms; tried 5 times$/,
+    { wholeMilliseconds: 500 },
   ],
 ]
 
-const bounds = {
-  limits: { silenceMilliseconds: 100, wholeMilliseconds: 300, bodyBytes: 100_000 },
-  maxListRows: 50,
-}
+const bounds = { limits: { bodyBytes: 100_000 }, maxListRows: 50 }
 
 describe('in a copy', () => {
   beforeAll(async () => {
@@ -262,12 +267,12 @@ describe('in a copy', () => {
 
   test.each(faultsOfAll)(
     '%s ends the pass, is told with where it came from, and leaves each record whole',
-    async (_, path, fault, told) => {
+    async (_, path, fault, told, limits) => {
       clock = makeClock()
       await change()
       const before = await exportFrom(copy.store)
       spoil(path, fault)
-      const failure = await pass(bounds).then(
+      const failure = await pass({ ...bounds, limits: { ...bounds.limits, ...limits } }).then(
         () => expect.unreachable('the pass should have failed'),
         (error: Error) => error,
       )

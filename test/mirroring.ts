@@ -6,6 +6,7 @@ import { claim } from '../src/mirror/state.js'
 import { makeTransport } from '../src/mirror/transport.js'
 import type { Store } from '../src/store/store.js'
 import { defaultOptions } from './harness.js'
+import { PATIENCE } from './patience.js'
 
 /** Time that passes by being waited for, and by nothing else: no test waits for a limit. */
 export interface FakeClock extends Clock {
@@ -27,12 +28,12 @@ export function makeClock(at = Date.parse('2026-03-01T12:00:00Z')): FakeClock {
   }
 }
 
-/** Pages and exchanges that end soon, as tests do. */
+/** No machine is too slow for them. */
 const LIMITS: ExchangeLimits = {
   ...DEFAULT_EXCHANGE_LIMITS,
-  connectMilliseconds: 2_000,
-  silenceMilliseconds: 5_000,
-  wholeMilliseconds: 20_000,
+  connectMilliseconds: PATIENCE.timeout,
+  silenceMilliseconds: PATIENCE.timeout,
+  wholeMilliseconds: PATIENCE.timeout,
 }
 
 export interface MirrorSettings extends Partial<Omit<MirrorOptions, 'store' | 'transport'>> {

@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
 import { ACCOUNT, addAccount, addKey, type DumpLine, importInto, serveStore, type TestServer } from './harness.js'
+import { PATIENCE } from './patience.js'
 
 /** One node of a portal that others serve too. */
 export interface Node extends Pick<TestServer, 'app' | 'url' | 'metrics'> {
@@ -29,7 +30,7 @@ export interface NodeOptions {
 export async function startNode(database: string, options: NodeOptions = {}): Promise<Node> {
   const said: string[] = []
   const log = pino({ base: null }, { write: (line: string) => said.push(line) })
-  const { replicas, connections = 10, timeoutSeconds = 5 } = options
+  const { replicas, connections = 10, timeoutSeconds = PATIENCE.timeout / 1000 } = options
   const store = await openStore(database, { create: true, serving: { log, replicas, connections, timeoutSeconds } })
   const { app, url, metrics } = await serveStore(store, { logLevel: 'silent' })
   return {
@@ -53,10 +54,10 @@ export async function fill(store: Store, dump: Iterable<DumpLine>): Promise<stri
 }
 
 /** Tries again and again until it holds, and says how many milliseconds that took. */
-export async function until(holds: () => boolean | Promise<boolean>, maxMilliseconds = 10_000): Promise<number> {
+export async function until(holds: () => boolean | Promise<boolean>): Promise<number> {
   const start = performance.now()
   while (!(await holds())) {
-    if (performance.now() - start > maxMilliseconds) throw new Error(`does not hold after ${maxMilliseconds} ms`)
+    if (performance.now() - start > PATIENCE.timeout) throw new Error(`does not hold after ${PATIENCE.timeout} ms`)
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
   return performance.now() - start

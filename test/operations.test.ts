@@ -7,6 +7,7 @@ import { EVERYTHING } from '../src/store/journal.js'
 import { openStore } from '../src/store/open.js'
 import { ACCOUNT, engines, heard, makeFolder, startServer, type TestServer } from './harness.js'
 import { hasOpenssl, OPENSSL } from './openssl.js'
+import { PATIENCE } from './patience.js'
 import { dropDatabase } from './servers/postgres.js'
 import { exchange, petitPortail, postLogin, problemOf, sessionOf } from './wire.js'
 
@@ -29,7 +30,7 @@ for (const engine of engines) {
         const lines = await vi.waitUntil(() => {
           const found = server.log.filter((line) => line.includes(`"request_id":"${headers.get('x-request-id')}"`))
           return found.length > 0 && found
-        })
+        }, PATIENCE)
         expect(lines.map((line) => JSON.parse(line))).toMatchObject([
           { method: 'GET', route: '/challenges/:id_challenge', status: 200, address: '127.0.0.1', compte: 1 },
         ])
@@ -145,7 +146,7 @@ for (const engine of engines) {
              create view auteurs as select id_auteur, (1 / (id_auteur * 0))::text as nom from elsewhere`
       await other.write({ donnees: EVERYTHING }, async (db) => void (await db.exec(fault)))
       await other.close()
-      await heard(engine)
+      await heard(server)
       const { detail, request_id } = await problemOf(await server.get('/auteurs'), 'internal_error')
       expect(detail).not.toMatch(/auteurs|nom/)
       const line = server.log.find((each) => each.includes(request_id) && each.includes('"level":50'))
@@ -163,7 +164,7 @@ for (const engine of engines) {
         const text = await vi.waitUntil(async () => {
           const found = await metricsText()
           return found.includes('palmares_http_requests_running 0') && found
-        })
+        }, PATIENCE)
         const route = 'palmares_http_request_duration_seconds_count{method="GET",route='
         expect(text).toContain(`${route}"/challenges/:id_challenge",status="200"} 2`)
         expect(text).toContain(`${route}"/challenges/:id_challenge",status="404"} 1`)
@@ -179,7 +180,7 @@ for (const engine of engines) {
         await exchange(server.url, `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`)
         await exchange(server.url, `${head}Content-Length: 9\r\n\r\n{`)
         await exchange(server.url, 'GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
-        await vi.waitUntil(async () => (await metricsText()).includes('palmares_http_requests_running 0'))
+        await vi.waitUntil(async () => (await metricsText()).includes('palmares_http_requests_running 0'), PATIENCE)
         expect(server.log.filter((line) => line.includes('"level":50'))).toEqual([])
       })
     })

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { migrations } from '../src/store/migrations/index.js'
+import { freePort } from './servers/child.js'
 
 export const MAIN = join(import.meta.dirname, '..', 'dist', 'main.js')
 
@@ -47,23 +47,25 @@ export interface Running {
 
 /** Starts `serve` or `demo` on a free port and waits until it answers. */
 export async function startPalmares(args: readonly string[], options: RunOptions): Promise<Running> {
-  const port = await freePort()
+  // Workers that follow others must find the port, which nothing else may take meanwhile.
+  const port = args.includes('--workers') ? await freePort() : 0
   const child = start([...args, '--port', String(port)], options)
   let output = ''
   let stdout = ''
   child.stdout!.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   const closed = new Promise<number | null>((resolve) => child.on('close', () => resolve(child.exitCode)))
-  await new Promise<void>((resolve, reject) => {
+  const url = await new Promise<string>((resolve, reject) => {
     for (const stream of [child.stdout!, child.stderr!]) {
       stream.on('data', (text: Buffer) => {
         output += text
-        if (/listening|serves its demo portal|serves it on/.test(output)) resolve()
+        const [, address] = (args[0] === 'demo' ? SERVES_DEMO : SERVES).exec(output) ?? []
+        if (address) resolve(address)
       })
     }
     void closed.then((status) => reject(new Error(`it ended with ${status}: ${output}`)))
   })
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     pid: child.pid!,
     ended: closed,
     output: () => output,
@@ -75,13 +77,9 @@ export async function startPalmares(args: readonly string[], options: RunOptions
   }
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
+const SERVES = /"listening on (https?:\/\/[^"]+)"/
+/** All of what it says, up to how to stop it. */
+const SERVES_DEMO = /Palmarès serves [\w ]+ on (http:\/\/\S+)\/ [\s\S]*Ctrl-C stops it/
 
 /** Starts the built program. */
 export function start(args: readonly string[], { cwd, env, uid }: RunOptions): ChildProcess {

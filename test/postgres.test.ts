@@ -9,7 +9,8 @@ import { migrateStore, openStore } from '../src/store/open.js'
 import { portail } from './fixtures.js'
 import { ACCOUNT, exportFrom, importInto, makeFolder } from './harness.js'
 import { fill } from './nodes.js'
-import { freePort, migrationsTold, palmares, startPalmares } from './palmares.js'
+import { migrationsTold, palmares, startPalmares } from './palmares.js'
+import { freePort } from './servers/child.js'
 import { createDatabase, dropDatabase, findBinaries, runSql, startPrimary, startReplica } from './servers/postgres.js'
 import { startProxy } from './servers/proxy.js'
 
@@ -328,9 +329,8 @@ describe.skipIf(!postgresUrl)('a password', () => {
       url,
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     )
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await expect.poll(() => server.output()).toContain('not heard')
     await server.stop()
-    expect(server.output()).toContain('not heard')
     expect([server.output().includes(password), titles.includes(password)]).toEqual([false, false])
     await dropDatabase(url)
     rmSync(folder, { recursive: true, force: true })

@@ -106,7 +106,7 @@ describe.each(engines)('any portal on %s', (engine) => {
       }),
       { numRuns: 8, examples: [[large]] },
     )
-  }, 120_000)
+  })
 
   test('a place is the same on every page, around every author and as position', async () => {
     await fc.assert(

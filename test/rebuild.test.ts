@@ -91,7 +91,7 @@ test('a build says each step, a second one does nothing, and whatever changes ma
   write('src/main.test.ts', 'no source of the build')
   rmSync(at('src/main.test.ts'))
   expect(await build()).toBe('')
-}, 180_000)
+})
 
 test('a build that fails is said, and is no build', async () => {
   write('src/main.ts', 'export const main: number = "text"\n')
@@ -101,7 +101,7 @@ test('a build that fails is said, and is no build', async () => {
       stderr: expect.stringContaining('error: the build stopped: compiling the server failed\n'),
     })
   }
-}, 60_000)
+})
 
 test('the command is a file of the project that may be run, so that npx links it before any build', () => {
   const { bin } = JSON.parse(readFileSync('package.json', 'utf8')) as { bin: { palmares: string } }

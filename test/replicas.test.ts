@@ -108,45 +108,46 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     }
     isWriting = false
     await writing
-  }, 60_000)
+  })
 
   test('fall back to the primary when the replica is killed, at once and for every request, and return to it', async () => {
     const node = await start()
     let isReading = true
     const statuses: Record<number, number> = {}
-    let slowest = 0
     const reader = async (own: number) => {
       for (let i = 0; isReading; i++) {
-        const began = performance.now()
         const { status } = await node.get(`/classement?limite=${1 + (i % 50)}&x=${own}.${i}`, key)
-        slowest = Math.max(slowest, performance.now() - began)
         statuses[status] = (statuses[status] ?? 0) + 1
       }
     }
+    const answeredMore = async () => {
+      const count = () => Object.values(statuses).reduce((sum, each) => sum + each, 0)
+      const before = count()
+      await until(() => count() > before + 100)
+    }
     const readers = Array.from({ length: 8 }, (_, own) => reader(own))
-    await wait(500)
+    await answeredMore()
     await replica.stop('immediate')
-    await wait(1_000)
+    await answeredMore()
     await replica.start()
     await until(() => node.said.some((line) => line.includes('reads go to this replica again')))
-    await wait(300)
+    await answeredMore()
     isReading = false
     await Promise.all(readers)
-    console.info(`replica killed under load: ${JSON.stringify(statuses)}, slowest answer ${slowest.toFixed(0)} ms`)
     expect(Object.keys(statuses)).toEqual(['200'])
     expect(node.said.filter((line) => line.includes('reads go to the primary meanwhile'))).toHaveLength(1)
-  }, 30_000)
+  })
 
-  test('that hang are given a second at most, once', async () => {
+  test('that hang are waited for once, and then not asked', async () => {
     const node = await start()
     await node.get('/rubriques?h=0', key)
     replica.pause()
     try {
-      const began = performance.now()
       expect((await node.get('/rubriques?h=1', key)).status).toBe(200)
-      expect(performance.now() - began).toBeLessThan(2_000)
+      const { reads, replicas } = node.store.state()
+      expect(replicas.usable).toBe(0)
       for (let i = 2; i < 10; i++) expect((await node.get(`/rubriques?h=${i}`, key)).status).toBe(200)
-      expect(performance.now() - began).toBeLessThan(3_000)
+      expect(node.store.state().reads).toEqual({ ...reads, primary: reads.primary + 8 })
     } finally {
       replica.resume()
     }

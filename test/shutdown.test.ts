@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openStore } from '../src/store/open.js'
 import { ACCOUNT, addAccount, importInto, makeFolder } from './harness.js'
+import { PATIENCE } from './patience.js'
+import { freePort } from './servers/child.js'
 import { parseAnswer, petitPortail, postLogin, problemOf } from './wire.js'
 
 const MAIN = new URL('../dist/main.js', import.meta.url).pathname
@@ -62,7 +64,7 @@ describe('the built program', () => {
       const ended = [idle, silent].map((socket) => once(socket, 'close'))
       child.kill(signal)
       await Promise.all(ended)
-      await vi.waitFor(() => expect(open(url)).rejects.toThrow('ECONNREFUSED'))
+      await vi.waitFor(() => expect(open(url)).rejects.toThrow('ECONNREFUSED'), PATIENCE)
       running.write(body)
       const answer = parseAnswer(await until(running, '"service_session"'))
       expect(answer.status).toBe(200)
@@ -86,7 +88,7 @@ describe('the built program', () => {
 
   test('the metrics are on a port of their own, for the loopback interface alone', async () => {
     // The address is told before the port of the metrics is open.
-    const metrics = await vi.waitFor(() => fetch(`http://127.0.0.1:${metricsPort}/metrics`), { timeout: 10_000 })
+    const metrics = await vi.waitFor(() => fetch(`http://127.0.0.1:${metricsPort}/metrics`), PATIENCE)
     expect([metrics.status, await metrics.text()]).toEqual([
       200,
       expect.stringContaining('palmares_http_requests_running'),
@@ -157,12 +159,4 @@ function until(socket: Socket, text: string): Promise<string> {
     }
     socket.on('data', onData).once('close', () => reject(new Error(`closed after ${JSON.stringify(received)}`)))
   })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
 }

@@ -68,7 +68,7 @@ test('who follows the first pages of an operator, and then those of a bot, gets 
   const ran = run(process.execPath, [file], { env: { ...process.env, ...env } })
   const { stdout } = await ran.finally(() => rmSync(file))
   expect(stdout).toBe('alice is at 1\n1 alice\n1 bruno\n')
-}, 90_000)
+})
 
 test('every script that the first pages of a contributor name is there', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }

@@ -72,10 +72,9 @@ describe('trying again', () => {
     const server = await serve((_, response, count) =>
       count === 1 ? problem(response, 503, 'overloaded', headers) : json(response, []),
     )
-    const took = await timed(server.client().get('/rubriques'))
-    expect(took).toBeGreaterThan(990)
-    // The clock of this machine is years ahead: by that the wait would be none, or past its bound.
-    expect(took).toBeLessThan(20_000)
+    // The clock of this machine is years ahead: by that the wait would be none, or past its bound and not begun.
+    expect(await timed(server.client().get('/rubriques'))).toBeGreaterThan(990)
+    expect(server.requests).toHaveLength(2)
   })
 
   test('a wait past the bound is not begun: the problem is thrown at once, with its time', async () => {
@@ -170,12 +169,11 @@ describe('an end of waiting', () => {
   test('an abort ends a wait at once, and throws its own reason', async () => {
     const controller = new AbortController()
     const server = await serve((_, response) => {
-      problem(response, 503, 'overloaded', { 'retry-after': '30' })
+      problem(response, 503, 'overloaded', { 'retry-after': '3600' })
       setTimeout(() => controller.abort(new Error('enough')), 200)
     })
-    const request = server.client().get('/rubriques', { signal: controller.signal })
-    expect(await timed(request)).toBeLessThan(5_000)
-    await expect(request).rejects.toThrow('enough')
+    const client = server.client({ maxWaitMilliseconds: 4_000_000 })
+    await expect(client.get('/rubriques', { signal: controller.signal })).rejects.toThrow('enough')
     expect(server.requests).toHaveLength(1)
   })
 

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { PATIENCE } from '../../test/patience.js'
 import { Palmares, type PalmaresOptions } from '../src/index.js'
 
 /** What a key looks like, so that a test can look for it where it must not be. */
@@ -9,7 +10,7 @@ export interface LocalServer {
   url: string
   /** The requests that came, in their order. */
   requests: IncomingMessage[]
-  /** A client of it that does not wait for long. */
+  /** A client of it that waits for as long as a test does. */
   client(options?: PalmaresOptions): Palmares
   close(): Promise<void>
 }
@@ -26,7 +27,7 @@ export async function startLocal(handler: Handler): Promise<LocalServer> {
   return {
     url,
     requests,
-    client: (options) => new Palmares({ baseUrl: url, apiKey: KEY, timeoutMilliseconds: 5_000, ...options }),
+    client: (options) => new Palmares({ baseUrl: url, apiKey: KEY, timeoutMilliseconds: PATIENCE.timeout, ...options }),
     close() {
       server.closeAllConnections()
       return new Promise((resolve) => server.close(() => resolve()))

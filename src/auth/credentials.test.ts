@@ -12,6 +12,7 @@ import {
   startServer,
   type TestServer,
 } from '../../test/harness.js'
+import { PATIENCE } from '../../test/patience.js'
 import { BOB, petitPortail, problemOf, sessionOf } from '../../test/wire.js'
 import type { ErrorCode } from '../errors.js'
 import { nowSeconds } from '../instant.js'
@@ -25,7 +26,6 @@ const HOUR_SECONDS = 3600
 const DAY_SECONDS = 24 * HOUR_SECONDS
 
 /** Uses are written together a second after the first. */
-const USE_WRITTEN = { timeout: 15_000 }
 
 for (const engine of engines) {
   describe(engine, () => {
@@ -182,7 +182,7 @@ for (const engine of engines) {
             )
             const store = where === 'this store' ? server.store : await openStore(server.database, { create: false })
             await store.write({ comptes: true }, (db) => change(db, row!.id_compte))
-            if (store !== server.store) await heard(engine)
+            if (store !== server.store) await heard(server)
             for (const cookie of cookies) await expectCode({ cookie }, 'credential_revoked')
             expect(await statusWith({ cookie: session })).toBe(200)
             if (store !== server.store) await store.close()
@@ -208,7 +208,7 @@ for (const engine of engines) {
         const cookie = `api_key=${key}`
         expect((await useOf(key))?.derniere_utilisation).toBeNull()
         expect(await statusWith({ cookie })).toBe(200)
-        await vi.waitUntil(async () => (await useOf(key))?.derniere_utilisation, USE_WRITTEN)
+        await vi.waitUntil(async () => (await useOf(key))?.derniere_utilisation, PATIENCE)
         const used = (await useOf(key))!.derniere_utilisation!
         expect([used % HOUR_SECONDS, Math.abs(nowSeconds() - used) <= HOUR_SECONDS]).toEqual([0, true])
         const before = createHash('sha256')
@@ -230,7 +230,7 @@ for (const engine of engines) {
           ),
         )
         expect(await statusWith({ authorization: `Bearer ${key}` })).toBe(200)
-        await vi.waitUntil(async () => (await useOf(key))!.derniere_utilisation! > before, USE_WRITTEN)
+        await vi.waitUntil(async () => (await useOf(key))!.derniere_utilisation! > before, PATIENCE)
       })
 
       test('of a secret only its SHA-256: the store holds no key, session or password', async () => {

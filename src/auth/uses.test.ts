@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ACCOUNT, addKey, startServer, type TestServer } from '../../test/harness.js'
+import { PATIENCE } from '../../test/patience.js'
 import { petitPortail } from '../../test/wire.js'
 
 let server: TestServer
@@ -15,13 +16,14 @@ beforeEach(async () => {
 
 afterEach(() => server.close())
 
-const useAll = async () => {
-  for (const key of keys) {
-    const response = await server.anonymous('/challenges', { headers: { authorization: `Bearer ${key}` } })
-    expect(response.status).toBe(200)
-    await response.arrayBuffer()
-  }
-}
+const useAll = () =>
+  Promise.all(
+    keys.map(async (key) => {
+      const response = await server.anonymous('/challenges', { headers: { authorization: `Bearer ${key}` } })
+      expect(response.status).toBe(200)
+      await response.arrayBuffer()
+    }),
+  )
 
 const countUsed = async () => {
   const sql = 'select count(derniere_utilisation) as nb from cles_api'
@@ -32,7 +34,7 @@ const countUsed = async () => {
 test('the uses of many credentials are written by themselves, in a few transactions', async () => {
   const write = vi.spyOn(server.store, 'write')
   await useAll()
-  await vi.waitUntil(async () => (await countUsed()) === keys.length, { timeout: 15_000 })
+  await vi.waitUntil(async () => (await countUsed()) === keys.length, PATIENCE)
   expect(write.mock.calls.length).toBeLessThan(keys.length / 2)
 })
 

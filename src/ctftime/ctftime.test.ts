@@ -60,7 +60,7 @@ describe.each(engines)('GET /ctftime on %s', (engine) => {
   test('is held: whoever asks again, and many who ask at once, cost one reading of the portal', async () => {
     const reads = () => server.store.state().reads.primary
     await importInto(server.store, [{ type: 'rubrique', id_rubrique: 2, nom: 'Deux' }])
-    await heard(engine)
+    await heard(server)
     await server.get('/rubriques')
     const before = reads()
     const answers = await Promise.all(Array.from({ length: 20 }, () => server.get('/ctftime')))

@@ -2,11 +2,15 @@ import type { FastifyBaseLogger } from 'fastify'
 
 export type LimitsLog = Pick<FastifyBaseLogger, 'info' | 'warn'>
 
-/** Nobody waits longer for an answer than all the ticks together. */
-const TICK_MILLISECONDS = 50
-const PATIENCE_TICKS = 5
-/** After a failure nothing is asked for so long. */
-const PAUSE_MILLISECONDS = 1_000
+export interface BreakerTimes {
+  tickMilliseconds: number
+  /** Nobody waits longer for an answer than so many ticks. */
+  patienceTicks: number
+  /** After a failure nothing is asked for so long. */
+  pauseMilliseconds: number
+}
+
+const TIMES: BreakerTimes = { tickMilliseconds: 50, patienceTicks: 5, pauseMilliseconds: 1_000 }
 
 export interface Server {
   /** Its name for the log, without any secret. */
@@ -33,6 +37,7 @@ export class Breaker {
   constructor(
     private readonly server: Server,
     private readonly log: LimitsLog,
+    private readonly times = TIMES,
   ) {}
 
   get isUp(): boolean {
@@ -44,7 +49,7 @@ export class Breaker {
     return new Promise((resolve) => {
       const asked: Asked = { tick: this.ticks, giveUp: () => resolve(undefined) }
       this.asked.add(asked)
-      this.ticker ??= setInterval(() => this.tick(), TICK_MILLISECONDS).unref()
+      this.ticker ??= setInterval(() => this.tick(), this.times.tickMilliseconds).unref()
       send().then(
         (answer) => {
           this.asked.delete(asked)
@@ -63,7 +68,7 @@ export class Breaker {
     if (this.state === 'stopped') return
     if (this.state !== 'away') this.log.warn(`limits: ${this.server.name} is away (${reason}); counting without it`)
     this.state = 'away'
-    this.nextProbe ??= setTimeout(() => this.probe(), PAUSE_MILLISECONDS).unref()
+    this.nextProbe ??= setTimeout(() => this.probe(), this.times.pauseMilliseconds).unref()
     this.server.reconnect()
   }
 
@@ -94,13 +99,14 @@ export class Breaker {
    * for the server's, with the answers still unread.
    */
   private tick(): void {
+    const { patienceTicks, tickMilliseconds } = this.times
     this.ticks++
     const [oldest] = this.asked
     if (!oldest) {
       clearInterval(this.ticker)
       this.ticker = undefined
-    } else if (this.ticks - oldest.tick >= PATIENCE_TICKS) {
-      this.fail(`no answer within ${PATIENCE_TICKS * TICK_MILLISECONDS} ms`)
+    } else if (this.ticks - oldest.tick >= patienceTicks) {
+      this.fail(`no answer within ${patienceTicks * tickMilliseconds} ms`)
     }
   }
 }

@@ -8,8 +8,10 @@ const OVERFLOW_KEY = '\0'
 export class LocalLimits implements Limits {
   private readonly limiters = new LimiterRegistry<LocalLimiter>()
 
+  constructor(private readonly now: () => number = Date.now) {}
+
   limiter(name: string, quota: number, windowSeconds: number): LocalLimiter {
-    return this.limiters.get(name, quota, windowSeconds, () => new LocalLimiter(quota, windowSeconds))
+    return this.limiters.get(name, quota, windowSeconds, () => new LocalLimiter(quota, windowSeconds, this.now))
   }
 
   async close(): Promise<void> {}

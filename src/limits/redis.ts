@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { Redis, type Result } from 'ioredis'
-import { Breaker, type LimitsLog, reasonOf } from './breaker.js'
+import { Breaker, type BreakerTimes, type LimitsLog, reasonOf } from './breaker.js'
 import type { Budget, Limiter, Limits } from './limits.js'
 import { LimiterRegistry } from './local.js'
 
@@ -40,8 +40,13 @@ declare module 'ioredis' {
  * Limits that several nodes share through a Redis or Valkey server, counted by `fallback` while it is away. Where it
  * cannot be reached at the start, a warning says so, and the limits are shared as soon as it can.
  */
-export async function openRedisLimits(url: string, fallback: Limits, log: LimitsLog): Promise<Limits> {
-  const limits = new RedisLimits(url, fallback, log)
+export async function openRedisLimits(
+  url: string,
+  fallback: Limits,
+  log: LimitsLog,
+  times?: BreakerTimes,
+): Promise<Limits> {
+  const limits = new RedisLimits(url, fallback, log, times)
   await limits.start()
   return limits
 }
@@ -56,6 +61,7 @@ class RedisLimits implements Limits {
     url: string,
     private readonly fallback: Limits,
     log: LimitsLog,
+    times?: BreakerTimes,
   ) {
     this.redis = this.connect(new URL(url))
     const { redis } = this
@@ -70,7 +76,7 @@ class RedisLimits implements Limits {
       // One that is connected, and waits for its greeting to be answered, may wait for ever.
       reconnect: () => /^(connect|ready)$/.test(redis.status) && redis.disconnect(true),
     }
-    this.breaker = new Breaker(server, log)
+    this.breaker = new Breaker(server, log, times)
     redis.on('error', (error) => this.onBroken(error))
     redis.on('close', () => this.onBroken(new Error('closed')))
   }

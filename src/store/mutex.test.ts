@@ -1,12 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { makeGate } from '../../test/gate.js'
+import { PATIENCE } from '../../test/patience.js'
 import { Mutex } from './pool.js'
 
 test('a work whose turn does not come before its deadline is refused then, and never begun', async () => {
   const mutex = new Mutex()
   const done: string[] = []
+  const end = makeGate()
   const long = mutex.run(async () => {
-    await sleep(300)
+    await end.opened
     done.push('long')
   })
   const late = mutex.runBefore(
@@ -16,17 +18,18 @@ test('a work whose turn does not come before its deadline is refused then, and n
   )
   await expect(late).rejects.toThrow('late')
   expect(done).toEqual([])
+  end.open()
   await long
   expect(
     await mutex.runBefore(
-      Date.now() + 5_000,
+      Date.now() + PATIENCE.timeout,
       () => new Error('late'),
       async () => 'in time',
     ),
   ).toBe('in time')
   await expect(
     mutex.runBefore(
-      Date.now() + 5_000,
+      Date.now() + PATIENCE.timeout,
       () => new Error('late'),
       () => {
         throw new Error('its own')

@@ -12,7 +12,7 @@ export interface User {
   gid: number
 }
 
-const START_SECONDS = 30
+const START_SECONDS = 120
 /** PostgreSQL kills what is left of itself 5 seconds after it was told to end at once. */
 const END_SECONDS = 8
 /** A container has 64 MB unless it was given more. */

@@ -110,7 +110,7 @@ export async function dropDatabase(url: string): Promise<void> {
 
 /** Runs statements on a connection of their own, and gives the rows of the last one. */
 export async function runSql<Row = Record<string, unknown>>(url: string, text: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 60_000 })
   // A server that ends the session says so to whoever waits for an answer too.
   client.on('error', () => undefined)
   try {

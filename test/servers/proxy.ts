@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Gate, makeGate } from '../gate.js'
 import { freePort } from './child.js'
 
 /** A network between a client and a server that does what networks do. */
@@ -102,17 +103,4 @@ function replacing(from: Buffer, to: Buffer): Change {
     for (let at = changed.indexOf(from); at >= 0; at = changed.indexOf(from, at + from.length)) to.copy(changed, at)
     return changed
   }
-}
-
-interface Gate {
-  opened: Promise<void>
-  open(): void
-}
-
-function makeGate(): Gate {
-  const gate: Gate = { opened: Promise.resolve(), open: () => undefined }
-  gate.opened = new Promise((resolve) => {
-    gate.open = resolve
-  })
-  return gate
 }

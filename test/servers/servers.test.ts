@@ -43,8 +43,9 @@ describe.skipIf(!findBinaries())('a PostgreSQL of the tests', () => {
     await runSql(template, 'create table t (id int)')
     const copy = await createDatabase(primary.url(), new URL(template).pathname.slice(1))
     expect(await runSql(copy, 'select * from t')).toEqual([])
-    const used = runSql(copy, 'select pg_sleep(60)').catch((error) => error.message)
-    await sleep(100)
+    const used = runSql(copy, 'select pg_sleep(600)').catch((error) => error.message)
+    const sleeping = "select 1 from pg_stat_activity where query = 'select pg_sleep(600)'"
+    await expect.poll(() => primary.sql(sleeping)).toHaveLength(1)
     await dropDatabase(copy)
     expect(await used).toMatch(/terminat/)
     await dropDatabase(template)
@@ -63,12 +64,12 @@ describe.skipIf(!findBinaries())('a PostgreSQL of the tests', () => {
     const replica = await startReplica(primary)
     try {
       await primary.sql('create table lignes (id int); insert into lignes values (7)')
-      await expect.poll(() => replica.sql('select id from lignes').catch(() => []), POLL).toEqual([{ id: 7 }])
+      await expect.poll(() => replica.sql('select id from lignes').catch(() => [])).toEqual([{ id: 7 }])
       await expect(replica.sql('delete from lignes')).rejects.toThrow('read-only transaction')
       await replica.stop('immediate')
       await primary.sql('insert into lignes values (8)')
       await replica.start()
-      await expect.poll(() => replica.sql('select id from lignes'), POLL).toEqual([{ id: 7 }, { id: 8 }])
+      await expect.poll(() => replica.sql('select id from lignes')).toEqual([{ id: 7 }, { id: 8 }])
     } finally {
       await replica.destroy()
     }
@@ -122,9 +123,9 @@ describe.skipIf(!findRedis())('a Redis of the tests and a proxy before it', () =
   })
 
   test('the proxy cuts what is connected, refuses until it is mended, and counts', async () => {
-    await expect.poll(() => proxy.connections(), POLL).toBe(0)
+    await expect.poll(() => proxy.connections()).toBe(0)
     const socket = connect(proxy.port, '127.0.0.1')
-    await expect.poll(() => proxy.connections(), POLL).toBe(1)
+    await expect.poll(() => proxy.connections()).toBe(1)
     const broken = once(socket, 'error')
     proxy.cut()
     expect(await broken).toMatchObject([{ code: 'ECONNRESET' }])
@@ -148,8 +149,6 @@ describe.skipIf(!findRedis())('a Redis of the tests and a proxy before it', () =
     expect(() => proxy.replace('a', 'bb')).toThrow('length')
   })
 })
-
-const POLL = { timeout: 10_000, interval: 20 }
 
 function within<T>(milliseconds: number, answer: Promise<T>): Promise<T | 'late'> {
   return Promise.race([answer, sleep(milliseconds, 'late' as const)])
