@@ -1,5 +1,4 @@
 import { request } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { portail } from './fixtures.js'
 import { ACCOUNT, type AppOptions, type DumpLine, startServer, type TestServer } from './harness.js'
@@ -14,15 +13,8 @@ interface Asking {
   headers?: Record<string, string>
 }
 
-/** One request with a Host of its own, and the key of ACCOUNT unless it says otherwise. A busy machine sheds load: it is sent again. */
-async function ask(server: TestServer, path: string, asking: Asking = {}): Promise<Response> {
-  const answer = await askOnce(server, path, asking)
-  if (answer.status !== 503) return answer
-  await sleep(200)
-  return ask(server, path, asking)
-}
-
-function askOnce(server: TestServer, path: string, { host = HOST, method = 'GET', headers = {} }: Asking) {
+/** One request with a Host of its own, and the key of ACCOUNT unless it says otherwise. */
+function ask(server: TestServer, path: string, { host = HOST, method = 'GET', headers = {} }: Asking = {}) {
   const all = { cookie: `api_key=${server.key}`, connection: 'close', ...headers, host }
   return new Promise<Response>((resolve, reject) => {
     const sent = request(server.url, { path, method, headers: all }, (answer) => {
