@@ -1,6 +1,7 @@
 import type { Principal, Scope } from '../contract.js'
 import type { ErrorCode } from '../errors.js'
 import { nowSeconds } from '../instant.js'
+import { readEnded } from '../store/ended.js'
 import type { Store } from '../store/store.js'
 import { type CredentialRow, findCle, findSession } from './queries.js'
 import { digest, isApiKey, isSameDigest, isSessionToken } from './tokens.js'
@@ -35,13 +36,15 @@ interface Held {
 }
 
 /**
- * Turns a credential into a principal. What it learnt from the store it holds until the version of the accounts moves,
- * so that a revocation is obeyed by the next request.
+ * Turns a credential into a principal. What it learnt from the store is cached. When the version of the accounts moves, it
+ * first reads which credentials ended, so that the next request obeys and all others stay cached.
  */
 export class Guard {
   private readonly held = new Map<string, Held>()
   private readonly uses: Uses
+  /** What ended up to this version of the accounts is dropped. */
   private version = 0
+  private catchingUp: Promise<void> | undefined
 
   constructor(
     private readonly store: Store,
@@ -52,10 +55,33 @@ export class Guard {
 
   /** The principal of the first valid credential, or the reason why none is; at once where the first is held. */
   identify(presented: readonly Presented[], version: number): Principal | ErrorCode | Promise<Principal | ErrorCode> {
-    if (version !== this.version) {
-      this.held.clear()
-      this.version = version
+    if (version !== this.version && this.held.size > 0) {
+      return this.catchUp(version).then(() => this.find(presented))
     }
+    this.version = version
+    return this.find(presented)
+  }
+
+  /** Drops what ended up to a version. A read under way may have begun before that version was made, so there are two at most. */
+  private async catchUp(version: number): Promise<void> {
+    for (let round = 0; round < 2 && version !== this.version; round++) {
+      this.catchingUp ??= this.dropEnded().finally(() => {
+        this.catchingUp = undefined
+      })
+      await this.catchingUp
+    }
+  }
+
+  private dropEnded(): Promise<void> {
+    return this.store.read(async (db, { comptes }) => {
+      const ended = await readEnded(db, this.version, comptes)
+      if (!ended) this.held.clear()
+      for (const empreinte of ended ?? []) this.held.delete(empreinte)
+      this.version = comptes
+    })
+  }
+
+  private find(presented: readonly Presented[]): Principal | ErrorCode | Promise<Principal | ErrorCode> {
     const [first] = presented
     if (!first) return 'credential_missing'
     return this.findHeld(first.kind, digest(first.secret)) ?? this.search(presented)

@@ -21,10 +21,16 @@ export interface NewSession {
   expiration: number
 }
 
+/** How long a session that was ended is still told apart from one that never was. */
+const REMEMBER_ENDED_SECONDS = 30 * 24 * 3600
+/** Old sessions are deleted so often, by a login that writes anyway; at once again while there are more. */
+const PURGE_STEP_SECONDS = 60
+
 /** Signs accounts in, and slows down whoever guesses. */
 export class Login {
   private readonly checker = new PasswordChecker()
   private readonly throttle: LoginThrottle
+  private nextPurge = 0
 
   constructor(
     private readonly store: Store,
@@ -86,12 +92,23 @@ export class Login {
     const change: Change = {}
     return this.store.write(change, async (db) => {
       const owner = await check(db, now)
-      await purgeSessions(db, now - 2 * SESSION_MAX_SECONDS)
-      change.comptes = (await endOldSessions(db, owner, MAX_LIVE_SESSIONS - 1, now)) > 0
+      await this.purge(db, now)
+      change.comptes = await endOldSessions(db, owner, MAX_LIVE_SESSIONS - 1, now)
       const { id_compte, id_auteur, id_cle = null, expiration = Number.POSITIVE_INFINITY } = owner
       await insertSession(db, { empreinte: digest(token), id_compte, id_cle, now })
       return { token, idAuteur: id_auteur, expiration: Math.min(expiration, now + SESSION_MAX_SECONDS) }
     })
+  }
+
+  /** Deletes some sessions that nobody needs any longer. */
+  private async purge(db: Db, now: number): Promise<void> {
+    if (now < this.nextPurge) return
+    const before = {
+      creation: now - SESSION_MAX_SECONDS - REMEMBER_ENDED_SECONDS,
+      revocation: now - REMEMBER_ENDED_SECONDS,
+    }
+    const hasMore = await purgeSessions(db, before)
+    this.nextPurge = hasMore ? now : now + PURGE_STEP_SECONDS
   }
 }
 

@@ -82,8 +82,7 @@ export async function importDump(
     const tallies = [...ofData, ...(await mergeAccounts(db, options))]
     if (!isDataChanged && !hasChanged(tallies)) throw new Unchanged(tallies)
     await db.exec('update etat set dernier_import = ?', nowSeconds())
-    const accounts = tallies.some((tally) => ['auteur', 'compte'].includes(tally.type) && hasChanged([tally]))
-    return { change: { donnees: EVERYTHING, comptes: accounts }, tallies }
+    return { change: { donnees: EVERYTHING, comptes: mayEndCredentials(tallies) }, tallies }
   }
 
   try {
@@ -94,6 +93,13 @@ export async function importDump(
     if (error instanceof Unchanged) return { ...staged, tallies: error.tallies, rebased: 0 }
     throw error
   }
+}
+
+/** Accounts may have changed, or gone with their author. */
+function mayEndCredentials(tallies: readonly Tally[]): boolean {
+  return tallies.some((tally) =>
+    tally.type === 'compte' ? hasChanged([tally]) : tally.type === 'auteur' && tally.removed > 0,
+  )
 }
 
 /**

@@ -94,6 +94,7 @@ const hangingOn: Record<string, [table: string, condition: string][]> = {
   comptes: [
     ['sessions', OF_GONE_ACCOUNTS],
     ['cles_api', OF_GONE_ACCOUNTS],
+    ['adresses_connues', OF_GONE_ACCOUNTS],
     ['comptes', `${GONE_AUTHORS} and login not in (select login from parti_comptes)`],
   ],
 }

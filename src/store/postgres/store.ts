@@ -232,4 +232,5 @@ const REFERENCES: readonly { child: string; column: string; parent: string }[] =
   { child: 'sessions', column: 'id_compte', parent: 'comptes' },
   { child: 'sessions', column: 'id_cle', parent: 'cles_api' },
   { child: 'cles_api', column: 'id_compte', parent: 'comptes' },
+  { child: 'adresses_connues', column: 'id_compte', parent: 'comptes' },
 ]
