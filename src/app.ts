@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { auteursRoutes } from './auteurs/routes.js'
+import type { QueueBounds } from './auth/fair-queue.js'
 import { Guard } from './auth/guard.js'
 import { Login } from './auth/login.js'
 import { compteRoutes, loginRoutes, sessionRoutes } from './auth/routes.js'
@@ -36,6 +37,7 @@ import type { Store } from './store/store.js'
 export interface AppSettings
   extends AdmissionLimits,
     LoginLimits,
+    QueueBounds,
     Omit<HttpSettings, 'log'>,
     Omit<OriginSettings, 'rootHosts'> {
   /** Hosts at whose root the dialect is. */

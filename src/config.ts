@@ -65,6 +65,9 @@ export interface ServeOptions {
   addressRateLimit: number
   loginRateLimit: number
   loginAddressRateLimit: number
+  loginTotalRateLimit: number
+  loginQueue: number
+  loginWaitSeconds: number
   openCtftime?: boolean
   refuseGetLogin?: boolean
   maxHeadBytes: number
@@ -98,6 +101,9 @@ export function toAppSettings(options: ServeOptions): Readonly<AppSettings> {
     requestsPerAddress: options.addressRateLimit,
     failuresPerLogin: options.loginRateLimit,
     failuresPerAddress: options.loginAddressRateLimit,
+    failuresFromUnknown: options.loginTotalRateLimit,
+    maxWaiting: options.loginQueue,
+    maxWaitSeconds: options.loginWaitSeconds,
     openCtftime: options.openCtftime === true,
     allowGetLogin: options.refuseGetLogin !== true,
     maxHeadBytes: options.maxHeadBytes,

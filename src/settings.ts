@@ -104,6 +104,24 @@ export const serveSettings = {
     default: 60,
     parse: integer(1, 1_000_000),
   },
+  loginTotalRateLimit: {
+    flags: '--login-total-rate-limit <tries>',
+    description: 'failed logins a minute for one login from all addresses where it never signed in',
+    default: 100,
+    parse: integer(1, 1_000_000),
+  },
+  loginQueue: {
+    flags: '--login-queue <logins>',
+    description: 'logins that wait for their password check: so many from known addresses, and as many from others',
+    default: 500,
+    parse: integer(1, 100_000),
+  },
+  loginWaitSeconds: {
+    flags: '--login-wait-seconds <seconds>',
+    description: 'how long a login waits for its password check, before a 503',
+    default: 5,
+    parse: integer(1, 60),
+  },
   openCtftime: {
     flags: '--open-ctftime',
     description: 'answer /ctftime without a credential, so that CTFtime can poll it',

@@ -1,6 +1,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openStore } from '../src/store/open.js'
 import { makeFolder } from './harness.js'
 import { palmares, type Run, type Running, startPalmares } from './palmares.js'
 
@@ -156,6 +157,22 @@ describe('keys', () => {
     expect(bot.prefixe).toMatch(/^palm_[0-9A-Za-z]{6}$/)
     expect((await run('keys', 'list')).stdout).toContain('mon bot')
     expect(await run('keys', 'list', 'nobody', '--json')).toEqual(failed('there is no account nobody'))
+  })
+
+  test('what ends no credential moves no version, so no server reads its accounts anew', async () => {
+    expect(await add('idle', 1)).toMatchObject({ status: 0 })
+    expect(await run('accounts', 'disable', 'idle')).toMatchObject({ status: 0 })
+    const store = await openStore(`sqlite:${join(folder, 'data', 'palmares.db')}`, { create: false })
+    const before = (await store.versions()).comptes
+    expect(await add('newcomer', 1)).toMatchObject({ status: 0 })
+    expect(await run('keys', 'create', 'newcomer', '--quiet')).toMatchObject({ status: 0 })
+    expect(await run('keys', 'revoke', '999999')).toEqual(failed('there is no live key 999999'))
+    expect(await run('accounts', 'disable', 'idle')).toMatchObject({ status: 0 })
+    expect(await runWith(PASSWORD, 'accounts', 'passwd', 'idle', '--password-stdin')).toMatchObject({ status: 0 })
+    expect((await store.versions()).comptes).toBe(before)
+    expect(await run('accounts', 'disable', 'newcomer')).toMatchObject({ status: 0 })
+    expect((await store.versions()).comptes).toBeGreaterThan(before)
+    await store.close()
   })
 
   test('revoke takes the id of the list, and the next request with the key is refused', async () => {

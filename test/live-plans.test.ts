@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ingest } from '../src/portal/live/ingest.js'
 import { openStore } from '../src/store/open.js'
-import { bind, compiledOf, type Parameters, type Statement } from '../src/store/query.js'
-import type { Db, Store } from '../src/store/store.js'
+import type { Store } from '../src/store/store.js'
 import { type DumpLine, engines, importInto, makePlace } from './harness.js'
-import { watchedStore } from './watched.js'
+import { seemLarge, walksOf, watching } from './plans.js'
 
 const validation = { type: 'validation', id_auteur: 5, id_challenge: 1, date: '2025-03-01T00:00:00Z' }
 const challenge = { type: 'challenge', id_challenge: 1, id_rubrique: 1, titre: 't', score: 10 }
@@ -85,7 +84,7 @@ describe.each(engines)('on %s, no statement of live lines walks what grows with 
     let statements = 0
     const watched = watching(store, async (db, sql, values) => {
       statements++
-      for (const walk of await walksOf(db, sql, values)) walks.push(`${walk}: ${sql}`)
+      for (const walk of await walksOf(db, sql, values, TABLES)) walks.push(`${walk}: ${sql}`)
     })
     const results = await ingest(watched, lines)
     expect(results).toHaveLength(lines.length)
@@ -94,76 +93,5 @@ describe.each(engines)('on %s, no statement of live lines walks what grows with 
   })
 })
 
-/** What a plan walks whole of what lasts; what a batch has put aside is its own. */
-async function walksOf(db: Db, sql: string, values: unknown[]): Promise<string[]> {
-  if (!/^\s*(select|insert|update|delete|with)\b/i.test(sql)) return []
-  if (db.engine === 'sqlite') {
-    const steps = (db as unknown as Planning).prepare(`explain query plan ${sql}`).statement.all(...values)
-    // A key that is sought by its first column alone leads through all that share it.
-    const walked = steps.map(
-      ([, , , detail]) => /^(?:SCAN|SEARCH(?=.*\b(?:cle|cle_classement|date)[<>])) (\w+)/.exec(String(detail))?.[1],
-    )
-    return walked.filter((name) => name !== undefined && isOfPortal(name, sql)) as string[]
-  }
-  const [plan] = await db.select<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(`explain (format json) ${sql}`, ...values)
-  return walksIn(plan!['QUERY PLAN'][0]!.Plan).filter((name) => isOfPortal(name, sql))
-}
-
-/** What a connection of SQLite does inside; its public calls take no `explain`. */
-interface Planning {
-  prepare(sql: string): { statement: { all(...values: unknown[]): unknown[][] } }
-}
-
-/** Tells PostgreSQL's planner that each page of a table holds millions of rows: what is small it may well walk. */
-async function seemLarge(db: Db): Promise<void> {
-  await db.exec(
-    `update pg_class set reltuples = 10000000 where relkind in ('r', 'i') and relnamespace = 'public'::regnamespace`,
-  )
-}
-
-interface PlanNode {
-  'Node Type': string
-  'Relation Name'?: string
-  'Index Cond'?: string
-  Plans?: PlanNode[]
-}
-
-function walksIn(node: PlanNode): string[] {
-  // A condition such as `is not null` seeks nothing.
-  const isWalk = /^(Seq Scan|Index)/.test(node['Node Type']) && !/[=<>]/.test(node['Index Cond'] ?? '')
-  const own = isWalk && node['Relation Name'] ? [node['Relation Name']] : []
-  return [...own, ...(node.Plans ?? []).flatMap(walksIn)]
-}
-
 /** What grows with the authors and what they solve; challenges, who wrote them and categories are few. */
 const TABLES = ['auteurs', 'validations', 'classements', 'noeuds']
-
-/** A name of a plan is that of a table or, on SQLite, an alias of one. */
-function isOfPortal(name: string, sql: string): boolean {
-  const table = new RegExp(`(?:from|join|update|into)\\s+(\\w+)\\s+(?:as\\s+)?${name}\\b`, 'i').exec(sql)?.[1] ?? name
-  return TABLES.includes(table)
-}
-
-type Look = (db: Db, sql: string, values: unknown[]) => Promise<void>
-
-/** The store, whose writes show each statement before they run it. */
-function watching(store: Store, look: Look): Store {
-  return watchedStore(store, (db) => {
-    const plain = db as unknown as Record<string, (...given: unknown[]) => Promise<never>>
-    const query =
-      (name: string) =>
-      async (query: Statement<Parameters, unknown>, given: Parameters = {}) => {
-        const compiled = compiledOf(query, db.engine)
-        await look(db, compiled.sql, bind(compiled, given))
-        return plain[name]!.call(db, query, given)
-      }
-    const text =
-      (name: string) =>
-      async (sql: string, ...values: unknown[]) => {
-        await look(db, sql, values)
-        return plain[name]!.call(db, sql, ...values)
-      }
-    const of = { all: query('all'), get: query('get'), run: query('run'), exec: text('exec'), select: text('select') }
-    return of as unknown as Partial<Db>
-  })
-}

@@ -66,6 +66,13 @@ test.each(engines)('a session that was open before keys could open any on %s sta
 /** Leaves the store as the first release made it. */
 async function takeBackSecond(db: Db): Promise<void> {
   for (const sql of [
+    'drop table acces_finis',
+    'drop table adresses_connues',
+    'drop index sessions_vivantes',
+    'drop index sessions_revocation',
+    'drop index cles_api_vivantes',
+    'drop index cles_api_expiration',
+    'drop index cles_api_revocation',
     'drop table miroir',
     'drop table miroir_ressources',
     'drop index sessions_cle',

@@ -3,7 +3,7 @@ import { Problem } from '../errors.js'
 import { nowSeconds } from '../instant.js'
 import type { Store } from '../store/store.js'
 import { MAX_LIVE_KEYS } from './contract.js'
-import { type CleRow, findLiveCompte, insertCle, listCles, purgeCles } from './queries.js'
+import { type CleRow, countLiveCles, findLiveCompte, insertCle, purgeCles } from './queries.js'
 import { digest, makeApiKey, shownPrefix } from './tokens.js'
 
 const YEAR_SECONDS = 365 * 24 * 3600
@@ -37,8 +37,7 @@ export async function createKey(
     if (portee.length > 1 && compte.operateur === 0) {
       throw new Problem('scope_required', { detail: 'Only the account of an operator may have keys with this scope.' })
     }
-    const live = await listCles(db, now, idCompte)
-    if (live.length >= MAX_LIVE_KEYS) {
+    if ((await countLiveCles(db, idCompte, now)) >= MAX_LIVE_KEYS) {
       const errors = [{ parameter: 'body', message: `would be key ${MAX_LIVE_KEYS + 1} of this account` }]
       throw new Problem('too_many_keys', { errors })
     }

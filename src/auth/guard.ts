@@ -1,6 +1,7 @@
 import type { Principal, Scope } from '../contract.js'
 import type { ErrorCode } from '../errors.js'
 import { nowSeconds } from '../instant.js'
+import { readEnded } from '../store/ended.js'
 import type { Store } from '../store/store.js'
 import { type CredentialRow, findCredentials, MAX_CREDENTIALS } from './queries.js'
 import { digest, isApiKey, isSameDigest, isSessionToken } from './tokens.js'
@@ -11,6 +12,9 @@ export interface Presented {
   kind: 'session' | 'cle'
   secret: string
 }
+
+/** Whether the store may be asked for more than one credential. */
+export type MayAskMore = () => boolean | Promise<boolean>
 
 /** The principal of a request, or why it has none. */
 export type Identity = Principal | ErrorCode
@@ -51,13 +55,15 @@ interface Unknown {
 }
 
 /**
- * Turns a credential into a principal. What it learnt from the store it holds until the version of the accounts moves,
- * so that a revocation is obeyed by the next request.
+ * Turns a credential into a principal. What it learnt from the store is cached. When the version of the accounts moves, it
+ * first reads which credentials ended, so that the next request obeys and all others stay cached.
  */
 export class Guard {
   private readonly held = new Map<string, Held>()
   private readonly uses: Uses
+  /** What ended up to this version of the accounts is dropped. */
   private version = 0
+  private catchingUp: Promise<void> | undefined
 
   constructor(
     private readonly store: Store,
@@ -70,15 +76,34 @@ export class Guard {
    * The principal of the first valid credential, or the reason why none is; at once unless the store must be asked. It is
    * asked once, for at most four credentials, and for more than one only if `mayAskMore` allows it.
    */
-  identify(
-    presented: readonly Presented[],
-    version: number,
-    mayAskMore: () => boolean | Promise<boolean>,
-  ): Identity | Promise<Identity> {
-    if (version !== this.version) {
-      this.held.clear()
-      this.version = version
+  identify(presented: readonly Presented[], version: number, mayAskMore: MayAskMore): Identity | Promise<Identity> {
+    if (version !== this.version && this.held.size > 0) {
+      return this.catchUp(version).then(() => this.find(presented, mayAskMore))
     }
+    this.version = version
+    return this.find(presented, mayAskMore)
+  }
+
+  /** Drops what ended up to a version. A read under way may have begun before that version was made, so there are two at most. */
+  private async catchUp(version: number): Promise<void> {
+    for (let round = 0; round < 2 && version !== this.version; round++) {
+      this.catchingUp ??= this.dropEnded().finally(() => {
+        this.catchingUp = undefined
+      })
+      await this.catchingUp
+    }
+  }
+
+  private dropEnded(): Promise<void> {
+    return this.store.read(async (db, { comptes }) => {
+      const ended = await readEnded(db, this.version, comptes)
+      if (!ended) this.held.clear()
+      for (const empreinte of ended ?? []) this.held.delete(empreinte)
+      this.version = comptes
+    })
+  }
+
+  private find(presented: readonly Presented[], mayAskMore: MayAskMore): Identity | Promise<Identity> {
     const [first] = presented
     if (!first) return 'credential_missing'
     const held = this.findHeld(first.kind, digest(first.secret))
@@ -108,7 +133,7 @@ export class Guard {
     return { valid: undefined, unknown, refusal }
   }
 
-  private async search(sorted: Sorted, mayAskMore: () => boolean | Promise<boolean>): Promise<Identity> {
+  private async search(sorted: Sorted, mayAskMore: MayAskMore): Promise<Identity> {
     const { unknown } = sorted
     const wanted = unknown.length > 1 && !(await mayAskMore()) ? unknown.slice(0, 1) : unknown
     const found = await this.load(wanted)

@@ -6,14 +6,31 @@ import type { Limits } from '../limits/limits.js'
 import { DEFAULT_BOUNDS, ParameterError } from '../parameters.js'
 import type { Change, Db, Store } from '../store/store.js'
 import { loginParameters } from './contract.js'
+import type { Asker, QueueBounds } from './fair-queue.js'
 import { SESSION_MAX_SECONDS } from './guard.js'
 import { PasswordChecker } from './passwords.js'
-import { endOldSessions, findCle, findCompte, insertSession, purgeSessions, purgeSessionsOfCle } from './queries.js'
+import {
+  type CompteFrom,
+  endOldSessions,
+  findCle,
+  findCompte,
+  findCompteFrom,
+  insertSession,
+  purgeAddresses,
+  purgeSessions,
+  purgeSessionsOfCle,
+  rememberAddress,
+} from './queries.js'
 import { type LoginLimits, LoginThrottle } from './throttle.js'
 import { digest, makeSessionToken } from './tokens.js'
 
 /** Sessions at once that passwords of an account made, or one of its keys; a new one ends the oldest beyond. */
 const MAX_LIVE_SESSIONS = 100
+
+/** Addresses where an account signed in, the latest ones. */
+const MAX_KNOWN_ADDRESSES = 20
+const DAY_SECONDS = 24 * 3600
+const REMEMBER_ADDRESS_SECONDS = 90 * DAY_SECONDS
 
 export interface NewSession {
   token: string
@@ -21,40 +38,53 @@ export interface NewSession {
   expiration: number
 }
 
+/** How long a session that was ended is still told apart from one that never was. */
+const REMEMBER_ENDED_SECONDS = 30 * DAY_SECONDS
+/** Old sessions are deleted so often, by a login that writes anyway; at once again while there are more. */
+const PURGE_STEP_SECONDS = 60
+
 /** Signs accounts in, and slows down whoever guesses. */
 export class Login {
-  private readonly checker = new PasswordChecker()
+  private readonly checker: PasswordChecker
   private readonly throttle: LoginThrottle
+  private nextPurge = 0
 
   constructor(
     private readonly store: Store,
-    settings: LoginLimits,
+    settings: LoginLimits & QueueBounds,
     limits: Limits,
   ) {
+    this.checker = new PasswordChecker(settings)
     this.throttle = new LoginThrottle(settings, limits)
   }
 
   /** A new session. Throws `login_refused`, `login_throttled` or `overloaded`. */
   signIn(login: string, password: string, address: string): Promise<NewSession> {
-    return this.throttle.run(login, addressKey(address), async () => {
-      const compte = await this.store.read((db) => findCompte(db, login))
-      if (!(await this.checker.matches(compte?.mot_de_passe, password)) || !compte || compte.desactive) {
-        throw new Problem('login_refused')
-      }
-      return this.open(compte)
+    const from = addressKey(address)
+    const adresse = digest(`${login}\0${from}`)
+    return this.throttle.run(login, from, async () => {
+      const compte = await this.store.read((db) => findCompteFrom(db, login, adresse))
+      const isKnown = compte !== undefined && compte.vue !== null
+      const check = () => this.check(compte, password, { address: from, isKnown })
+      const found = await (isKnown ? check() : this.throttle.runFromUnknown(login, check))
+      return this.open(found, adresse)
     })
   }
 
+  private async check(compte: CompteFrom | undefined, password: string, asker: Asker): Promise<CompteFrom> {
+    const isRight = await this.checker.matches(compte?.mot_de_passe, password, asker)
+    if (!isRight || !compte || compte.desactive) throw new Problem('login_refused')
+    return compte
+  }
+
   /** The password that was checked must still be the account's when the session is written. */
-  private open(compte: {
-    login: string
-    id_compte: number
-    id_auteur: number
-    mot_de_passe: string
-  }): Promise<NewSession> {
-    return this.begin(async (db) => {
+  private open(compte: CompteFrom, adresse: string): Promise<NewSession> {
+    return this.begin(async (db, now) => {
       const still = await findCompte(db, compte.login)
       if (still?.mot_de_passe !== compte.mot_de_passe || still.desactive) throw new Problem('login_refused')
+      if (compte.vue === null || compte.vue < now - DAY_SECONDS) {
+        await rememberAddress(db, { id_compte: still.id_compte, adresse, vue: now }, MAX_KNOWN_ADDRESSES)
+      }
       return still
     })
   }
@@ -86,12 +116,24 @@ export class Login {
     const change: Change = {}
     return this.store.write(change, async (db) => {
       const owner = await check(db, now)
-      await purgeSessions(db, now - 2 * SESSION_MAX_SECONDS)
-      change.comptes = (await endOldSessions(db, owner, MAX_LIVE_SESSIONS - 1, now)) > 0
+      await this.purge(db, now)
+      change.comptes = await endOldSessions(db, owner, MAX_LIVE_SESSIONS - 1, now)
       const { id_compte, id_auteur, id_cle = null, expiration = Number.POSITIVE_INFINITY } = owner
       await insertSession(db, { empreinte: digest(token), id_compte, id_cle, now })
       return { token, idAuteur: id_auteur, expiration: Math.min(expiration, now + SESSION_MAX_SECONDS) }
     })
+  }
+
+  /** Deletes some sessions and addresses that nobody needs any longer. */
+  private async purge(db: Db, now: number): Promise<void> {
+    if (now < this.nextPurge) return
+    const before = {
+      creation: now - SESSION_MAX_SECONDS - REMEMBER_ENDED_SECONDS,
+      revocation: now - REMEMBER_ENDED_SECONDS,
+    }
+    const hasMore = await purgeSessions(db, before)
+    await purgeAddresses(db, now - REMEMBER_ADDRESS_SECONDS)
+    this.nextPurge = hasMore ? now : now + PURGE_STEP_SECONDS
   }
 }
 

@@ -75,6 +75,51 @@ export function findCompte(db: Db, login: string): Promise<CompteRow | undefined
   return db.get(findCompteStatement, { login })
 }
 
+/** An account, and when it last signed in from an address; null where it never did. */
+export type CompteFrom = CompteRow & { vue: number | null }
+
+/** The account of a login, as it is known from an address. */
+export function findCompteFrom(db: Db, login: string, adresse: string): Promise<CompteFrom | undefined> {
+  return db.get(findFrom, { login, adresse })
+}
+
+const findFrom = statement<{ login: string; adresse: string }>()((q, p) =>
+  q
+    .selectFrom('comptes')
+    .leftJoin('adresses_connues as a', (join) =>
+      join.onRef('a.id_compte', '=', 'comptes.id_compte').on('a.adresse', '=', p.adresse),
+    )
+    .selectAll('comptes')
+    .select('vue')
+    .where('login', '=', p.login),
+)
+
+/** Notes that an account signed in from an address, and forgets all but its latest ones. */
+export async function rememberAddress(
+  db: Db,
+  row: { id_compte: number; adresse: string; vue: number },
+  kept: number,
+): Promise<void> {
+  await db.run(
+    db.q
+      .insertInto('adresses_connues')
+      .values(row)
+      .onConflict((same) => same.columns(['id_compte', 'adresse']).doUpdateSet({ vue: row.vue })),
+  )
+  const own = db.q.selectFrom('adresses_connues').select('adresse').where('id_compte', '=', row.id_compte)
+  await db.run(
+    db.q
+      .deleteFrom('adresses_connues')
+      .where('id_compte', '=', row.id_compte)
+      .where('adresse', 'in', own.orderBy('vue', 'desc').limit(FORGOTTEN_AT_ONCE).offset(kept)),
+  )
+}
+
+/** Forgets some addresses where nobody has signed in since an instant. */
+export async function purgeAddresses(db: Db, before: number): Promise<void> {
+  await deleteSome(db, 'adresses_connues', 'id_compte, adresse', 'vue', before)
+}
+
 /** An account that is not disabled, asked for by a session that has not ended where one is given. */
 export function findLiveCompte(db: Db, idCompte: number, session?: string): Promise<CompteRow | undefined> {
   let query = db.q.selectFrom('comptes').selectAll().where('id_compte', '=', idCompte).where('desactive', '=', 0)
@@ -119,16 +164,23 @@ export async function setDisabled(db: Db, idCompte: number, desactive: boolean):
   )
 }
 
-/** Removes an account with its sessions and keys. */
-export async function removeCompte(db: Db, idCompte: number): Promise<void> {
-  for (const table of ['sessions', 'cles_api', 'comptes'] as const) {
+/** Removes an account with its sessions, keys and known addresses. Gives the credentials that this ended. */
+export async function removeCompte(db: Db, idCompte: number, now: number): Promise<string[]> {
+  const ended = await revokeAll(db, idCompte, now)
+  for (const table of ['sessions', 'cles_api', 'adresses_connues', 'comptes'] as const) {
     await db.run(db.q.deleteFrom(table).where('id_compte', '=', idCompte))
   }
+  return ended
 }
 
-/** Ends every session and key of an account. */
-export async function revokeAll(db: Db, idCompte: number, now: number): Promise<void> {
+/** Ends every session and key of an account. Gives those that ended. */
+export async function revokeAll(db: Db, idCompte: number, now: number): Promise<string[]> {
+  const ended: string[] = []
   for (const table of ['sessions', 'cles_api'] as const) {
+    const live = await db.all(
+      db.q.selectFrom(table).select('empreinte').where('id_compte', '=', idCompte).where('revocation', 'is', null),
+    )
+    ended.push(...live.map(({ empreinte }) => empreinte))
     await db.run(
       db.q
         .updateTable(table)
@@ -137,6 +189,7 @@ export async function revokeAll(db: Db, idCompte: number, now: number): Promise<
         .where('revocation', 'is', null),
     )
   }
+  return ended
 }
 
 export async function insertSession(
@@ -151,37 +204,36 @@ export async function insertSession(
   )
 }
 
-export async function endSession(db: Db, empreinte: string, now: number): Promise<void> {
+/** Ends a session. Gives it where it was live. */
+export async function endSession(db: Db, empreinte: string, now: number): Promise<string[]> {
+  const session = await db.get(db.q.selectFrom('sessions').select('revocation').where('empreinte', '=', empreinte))
+  if (session?.revocation !== null) return []
   await db.run(db.q.updateTable('sessions').set({ revocation: now }).where('empreinte', '=', empreinte))
+  return [empreinte]
 }
 
-/**
- * Ends the sessions that a password of an account made, or one of its keys, but the latest ones, and says how many it
- * ended.
- */
-export function endOldSessions(
+/** Ends the sessions that a password of an account made, or one of its keys, but the latest ones. Gives those that ended. */
+export async function endOldSessions(
   db: Db,
   { id_compte, id_cle = null }: { id_compte: number; id_cle?: number | null },
   kept: number,
   now: number,
-): Promise<number> {
-  const latest = db.q
-    .selectFrom('sessions')
-    .select('empreinte')
-    .where('id_compte', '=', id_compte)
-    .where('id_cle', id_cle === null ? 'is' : '=', id_cle)
-    .where('revocation', 'is', null)
-    .orderBy('creation', 'desc')
-    .limit(kept)
-  return db.run(
+): Promise<string[]> {
+  const rows = await db.all(
     db.q
-      .updateTable('sessions')
-      .set({ revocation: now })
+      .selectFrom('sessions')
+      .select('empreinte')
       .where('id_compte', '=', id_compte)
       .where('id_cle', id_cle === null ? 'is' : '=', id_cle)
       .where('revocation', 'is', null)
-      .where('empreinte', 'not in', latest),
+      .orderBy('creation', 'desc')
+      .limit(FORGOTTEN_AT_ONCE)
+      .offset(kept),
   )
+  const ended = rows.map(({ empreinte }) => empreinte)
+  if (ended.length === 0) return []
+  await db.run(db.q.updateTable('sessions').set({ revocation: now }).where('empreinte', 'in', ended))
+  return ended
 }
 
 /** Forgets the sessions of a key that ended before the key did: a client may sign in by it at each of its requests. */
@@ -189,19 +241,29 @@ export async function purgeSessionsOfCle(db: Db, idCle: number): Promise<void> {
   await db.run(db.q.deleteFrom('sessions').where('id_cle', '=', idCle).where('revocation', 'is not', null))
 }
 
-/** Forgets sessions that were made before an instant, at most a thousand at a time. */
-export async function purgeSessions(db: Db, before: number): Promise<void> {
-  await db.run(
-    db.q
-      .deleteFrom('sessions')
-      .where('empreinte', 'in', (sessions) =>
-        sessions
-          .selectFrom('sessions')
-          .select('empreinte')
-          .where('creation', '<', before)
-          .orderBy('creation')
-          .limit(1_000),
-      ),
+/** Rows that one step deletes, so that it stays short. */
+const FORGOTTEN_AT_ONCE = 100
+
+/** Deletes sessions that were made before an instant, and those that were ended before another. Says whether there are more. */
+export async function purgeSessions(db: Db, before: { creation: number; revocation: number }): Promise<boolean> {
+  const deleted = [
+    await deleteSome(db, 'sessions', 'empreinte', 'creation', before.creation),
+    await deleteSome(db, 'sessions', 'empreinte', 'revocation', before.revocation),
+  ]
+  return deleted.some((count) => count === FORGOTTEN_AT_ONCE)
+}
+
+/** Deletes the rows of a table whose instant is before another, the oldest first, by its index. */
+function deleteSome(
+  db: Db,
+  table: 'sessions' | 'cles_api' | 'adresses_connues',
+  key: string,
+  column: string,
+  before: number,
+): Promise<number> {
+  return db.exec(
+    `delete from ${table} where (${key}) in (select ${key} from ${table} where ${column} < ? order by ${column} limit ${FORGOTTEN_AT_ONCE})`,
+    before,
   )
 }
 
@@ -225,25 +287,42 @@ export async function insertCle(db: Db, cle: Omit<CleRow, 'id_cle'>): Promise<Cl
   return (await db.get(db.q.selectFrom('cles_api').selectAll().where('empreinte', '=', cle.empreinte))) as CleRow
 }
 
-/** Ends one live key, of one account or of any, and says whether there was one. */
-export async function revokeCle(db: Db, idCle: number, now: number, idCompte?: number): Promise<boolean> {
+/** How many live keys an account has. */
+export async function countLiveCles(db: Db, idCompte: number, now: number): Promise<number> {
+  const found = await db.get(countLive, { id: idCompte, now })
+  return Number(found?.nb)
+}
+
+const countLive = statement<{ id: number; now: number }>()((q, p) =>
+  q
+    .selectFrom('cles_api')
+    .select(({ fn }) => fn.countAll<number>().as('nb'))
+    .where('id_compte', '=', p.id)
+    .where('revocation', 'is', null)
+    .where('expiration', '>', p.now),
+)
+
+/** Ends one live key, of one account or of any, and its sessions. Gives what ended, which is nothing where there is no such key. */
+export async function revokeCle(db: Db, idCle: number, now: number, idCompte?: number): Promise<string[]> {
   let query = db.q
-    .updateTable('cles_api')
-    .set({ revocation: now })
+    .selectFrom('cles_api')
+    .select('empreinte')
     .where('id_cle', '=', idCle)
     .where('revocation', 'is', null)
     .where('expiration', '>', now)
   if (idCompte !== undefined) query = query.where('id_compte', '=', idCompte)
-  return (await db.run(query)) > 0
+  const cle = await db.get(query)
+  if (!cle) return []
+  await db.run(db.q.updateTable('cles_api').set({ revocation: now }).where('id_cle', '=', idCle))
+  const sessions = db.q.selectFrom('sessions').select('empreinte').where('id_cle', '=', idCle)
+  const ended = await db.all(sessions.where('revocation', 'is', null))
+  return [cle.empreinte, ...ended.map(({ empreinte }) => empreinte)]
 }
 
-/** Forgets keys that ended before an instant, one way or the other. */
+/** Deletes some keys that ended before an instant, one way or the other. */
 export async function purgeCles(db: Db, before: number): Promise<void> {
-  await db.run(
-    db.q
-      .deleteFrom('cles_api')
-      .where(({ or, eb }) => or([eb('expiration', '<', before), eb('revocation', '<', before)])),
-  )
+  await deleteSome(db, 'cles_api', 'id_cle', 'expiration', before)
+  await deleteSome(db, 'cles_api', 'id_cle', 'revocation', before)
 }
 
 /** Notes when sessions or keys were last used. */

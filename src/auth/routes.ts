@@ -6,6 +6,7 @@ import { countCodePoints } from '../text.js'
 import { createKey } from './cles.js'
 import * as contract from './contract.js'
 import { sessionCookie } from './cookie.js'
+import { endCredentials } from './ending.js'
 import { SESSION_MAX_SECONDS } from './guard.js'
 import { type Login, readLogin } from './login.js'
 import { endSession, findNames, listCles, revokeCle } from './queries.js'
@@ -45,7 +46,7 @@ export function compteRoutes(serve: ServeAction, { store }: AuthDeps): void {
 export function sessionRoutes(serve: ServeAction, { store }: AuthDeps): void {
   serve(contract.deleteLogin, async ({ principal, secure }) => {
     const { empreinte } = principal as Principal
-    await store.write({ comptes: true }, (db) => endSession(db, empreinte, nowSeconds()))
+    await endCredentials(store, (db) => endSession(db, empreinte, nowSeconds()))
     return { headers: { 'set-cookie': sessionCookie(COOKIE, '', 0, secure) } }
   })
 
@@ -62,8 +63,8 @@ export function sessionRoutes(serve: ServeAction, { store }: AuthDeps): void {
 
   serve(contract.deleteApiKey, async ({ principal, parameters }) => {
     const { id_compte } = principal as Principal
-    const found = await store.write({ comptes: true }, (db) => revokeCle(db, parameters.id, nowSeconds(), id_compte))
-    if (!found) throw new Problem('resource_not_found')
+    const ended = await endCredentials(store, (db) => revokeCle(db, parameters.id, nowSeconds(), id_compte))
+    if (ended.length === 0) throw new Problem('resource_not_found')
     return {}
   })
 }

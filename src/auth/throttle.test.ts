@@ -1,10 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ACCOUNT, addAccount, engines, startServer, type TestServer } from '../../test/harness.js'
-import { BOB, petitPortail, postLogin, problemOf } from '../../test/wire.js'
+import { BOB, petitPortail, postLogin, problemOf, unlessShed } from '../../test/wire.js'
 
 const { login, password } = ACCOUNT
 const RIGHT = { login, password }
 const WRONG = { login, password: 'not the password' }
+/** As the tests share the machine. */
+const PATIENT = { trustProxy: 'loopback', loginWaitSeconds: 60 }
 /** 18 seconds into a minute: 42 are left. */
 const NOW = Date.UTC(2026, 0, 31, 12, 0, 18)
 
@@ -23,11 +25,11 @@ for (const engine of engines) {
     })
 
     const start = async (settings = {}) => {
-      server = await startServer(petitPortail, { engine, settings: { trustProxy: 'loopback', ...settings } })
+      server = await startServer(petitPortail, { engine, settings: { ...PATIENT, ...settings } })
       await addAccount(server.store, BOB)
     }
     const attempt = async (given: object, address = '203.0.113.1') => {
-      const response = await postLogin(server, given, { 'x-forwarded-for': address })
+      const response = await unlessShed(() => postLogin(server, given, { 'x-forwarded-for': address }))
       return response.status
     }
     const attempts = async (count: number, given: (i: number) => object, address?: string) => {

@@ -6,9 +6,13 @@ export interface LoginLimits {
   failuresPerLogin: number
   /** Failed tries a minute for an address, whatever the login. */
   failuresPerAddress: number
+  /** Failed tries a minute for one login from all addresses where it is not known. */
+  failuresFromUnknown: number
 }
 
 const WINDOW_SECONDS = 60
+/** Tries of an address at once, with those that wait for others to give their place back. */
+const MAX_TRIES_AT_ONCE = 100
 
 /**
  * Slows down whoever guesses. A try takes a place before it is checked, so that tries side by side count too; one that
@@ -17,17 +21,23 @@ const WINDOW_SECONDS = 60
 export class LoginThrottle {
   private readonly perLogin: Limiter
   private readonly perAddress: Limiter
+  private readonly fromUnknown: Limiter
   private readonly byAddress = new Map<string, Tries>()
 
   constructor(settings: LoginLimits, limits: Limits) {
     this.perLogin = limits.limiter('echecs_login', settings.failuresPerLogin, WINDOW_SECONDS)
     this.perAddress = limits.limiter('echecs_adresse', settings.failuresPerAddress, WINDOW_SECONDS)
+    this.fromUnknown = limits.limiter('echecs_inconnues', settings.failuresFromUnknown, WINDOW_SECONDS)
   }
 
-  /** Makes a try. Where no place is left it waits while others may give theirs back, then throws `login_throttled`. */
+  /**
+   * Makes a try. Where no place is left it waits while others may give theirs back, then throws `login_throttled`. Throws
+   * `overloaded` where too many of the address do.
+   */
   async run<T>(login: string, address: string, check: () => Promise<T>): Promise<T> {
     const pair = `${address}\0${login}`
     const tries = this.byAddress.get(address) ?? { count: 0, underWay: new Set(), turn: Promise.resolve() }
+    if (tries.count >= MAX_TRIES_AT_ONCE) throw new Problem('overloaded')
     this.byAddress.set(address, tries)
     tries.count++
     try {
@@ -43,6 +53,16 @@ export class LoginThrottle {
   }
 
   /**
+   * Makes a try of a login from an address where it is not known, inside one that `run` makes. All such addresses share the
+   * places of a login, so its own known addresses never find them taken. Throws `login_throttled` where none is left.
+   */
+  async runFromUnknown<T>(login: string, check: () => Promise<T>): Promise<T> {
+    const budget = await this.fromUnknown.take(login)
+    if (!budget.allowed) throw new Problem('login_throttled', { retryAfterSeconds: budget.resetSeconds })
+    return settle(check(), () => this.fromUnknown.giveBack(login))
+  }
+
+  /**
    * Begins the check where a place is left. `others` were under way before it was asked for: one of them may have given
    * a place back meanwhile.
    */
@@ -55,7 +75,10 @@ export class LoginThrottle {
     const others = [...underWay]
     const budget = await this.take(address, pair)
     if (!budget.allowed) return { others, budget }
-    const result = this.settle(check(), address, pair)
+    const result = settle(check(), () => {
+      this.perAddress.giveBack(address)
+      this.perLogin.giveBack(pair)
+    })
     const done: Promise<void> = result.then(
       () => void underWay.delete(done),
       () => void underWay.delete(done),
@@ -71,20 +94,18 @@ export class LoginThrottle {
     if (!ofLogin.allowed) this.perAddress.giveBack(address)
     return ofLogin
   }
+}
 
-  private async settle<T>(checked: Promise<T>, address: string, pair: string): Promise<T> {
-    let isFailed = false
-    try {
-      return await checked
-    } catch (error) {
-      isFailed = error instanceof Problem && error.code === 'login_refused'
-      throw error
-    } finally {
-      if (!isFailed) {
-        this.perAddress.giveBack(address)
-        this.perLogin.giveBack(pair)
-      }
-    }
+/** Gives the places of a try back when it has ended, unless it failed. */
+async function settle<T>(checked: Promise<T>, giveBack: () => void): Promise<T> {
+  let isFailed = false
+  try {
+    return await checked
+  } catch (error) {
+    isFailed = error instanceof Problem && error.code === 'login_refused'
+    throw error
+  } finally {
+    if (!isFailed) giveBack()
   }
 }
 

@@ -15,7 +15,7 @@ import {
 import { integer } from '../forms.js'
 import { formatInstant, nowSeconds } from '../instant.js'
 import { database, removeOperators, type Setting } from '../settings.js'
-import type { Db, Store } from '../store/store.js'
+import type { Change, Db, Store } from '../store/store.js'
 import { countCodePoints } from '../text.js'
 import { command, readStandardInput, withStore } from './command.js'
 import { CommandError, print, printJson, printTable } from './output.js'
@@ -61,7 +61,7 @@ function addCommand(): Command {
       checkLogin(login)
       const motDePasse = await readPassword()
       await withStore(options.database, { create: true }, (store) =>
-        store.write({ comptes: true }, (db) => addCompte(db, login, motDePasse, options)),
+        store.write({}, (db) => addCompte(db, login, motDePasse, options)),
       )
       print(`account ${login} added for author ${options.idAuteur}`)
     })
@@ -124,7 +124,7 @@ function passwdCommand(): Command {
         const motDePasse = await readPassword()
         await changeCompte(store, login, async (db, compte) => {
           await setPassword(db, compte.id_compte, motDePasse)
-          await revokeAll(db, compte.id_compte, nowSeconds())
+          return revokeAll(db, compte.id_compte, nowSeconds())
         })
       })
       print(`password of ${login} changed`)
@@ -138,7 +138,9 @@ function switchCommand(name: string, description: string, desactive: boolean): C
       await withStore(options.database, { create: false }, (store) =>
         changeCompte(store, login, async (db, compte) => {
           await setDisabled(db, compte.id_compte, desactive)
-          if (desactive) await revokeAll(db, compte.id_compte, nowSeconds())
+          // Its credentials ended when it was disabled; what an import gave it since may be cached as disabled.
+          if (!desactive) return compte.desactive === 1
+          return revokeAll(db, compte.id_compte, nowSeconds())
         }),
       )
       print(`account ${login} ${desactive ? 'disabled' : 'enabled'}`)
@@ -161,22 +163,24 @@ function removeCommand(): Command {
               `${login} is the last enabled operator; add another one first, or give --remove-operators`,
             )
           }
-          await removeCompte(db, compte.id_compte)
+          return removeCompte(db, compte.id_compte, nowSeconds())
         }),
       )
       print(`account ${login} removed`)
     })
 }
 
+/** Changes an account; `apply` says which credentials that ended. */
 async function changeCompte(
   store: Store,
   login: string,
-  change: (db: Db, compte: CompteRow) => Promise<void>,
+  apply: (db: Db, compte: CompteRow) => Promise<boolean | readonly string[]>,
 ): Promise<void> {
-  await store.write({ comptes: true }, async (db) => {
+  const change: Change = {}
+  await store.write(change, async (db) => {
     const compte = await findCompte(db, login)
     if (!compte) throw new CommandError(`there is no account ${login}`)
-    await change(db, compte)
+    change.comptes = await apply(db, compte)
   })
 }
 

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { createKey } from '../auth/cles.js'
 import { MAX_KEY_NAME_CODE_POINTS, presentApiKey } from '../auth/contract.js'
+import { endCredentials } from '../auth/ending.js'
 import { findCompte, listCles, revokeCle } from '../auth/queries.js'
 import { SCOPES, type Scope } from '../contract.js'
 import { formatInstant, nowSeconds, parseInstant } from '../instant.js'
@@ -95,8 +96,8 @@ function revokeCommand(): Command {
     })
     .action(async (id: number, options: { database: string }) => {
       await withStore(options.database, { create: false }, async (store) => {
-        const found = await store.write({ comptes: true }, (db) => revokeCle(db, id, nowSeconds()))
-        if (!found) throw new CommandError(`there is no live key ${id}`)
+        const ended = await endCredentials(store, (db) => revokeCle(db, id, nowSeconds()))
+        if (ended.length === 0) throw new CommandError(`there is no live key ${id}`)
       })
       print(`key ${id} revoked`)
     })

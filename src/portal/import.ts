@@ -87,8 +87,7 @@ export async function importDump(
     const tallies = [...ofData, ...ofAccounts]
     if (!isDataChanged && !hasChanged(tallies)) throw new Unchanged(tallies)
     await db.exec('update etat set dernier_import = ?', nowSeconds())
-    const accounts = tallies.some((tally) => ['auteur', 'compte'].includes(tally.type) && hasChanged([tally]))
-    return { change: { donnees: EVERYTHING, comptes: accounts }, tallies, removedAccounts }
+    return { change: { donnees: EVERYTHING, comptes: mayEndCredentials(tallies) }, tallies, removedAccounts }
   }
 
   try {
@@ -103,6 +102,13 @@ export async function importDump(
     if (error instanceof Unchanged) return { ...staged, tallies: error.tallies, rebased: 0, removedAccounts: [] }
     throw error
   }
+}
+
+/** Accounts may have changed, or gone with their author. */
+function mayEndCredentials(tallies: readonly Tally[]): boolean {
+  return tallies.some((tally) =>
+    tally.type === 'compte' ? hasChanged([tally]) : tally.type === 'auteur' && tally.removed > 0,
+  )
 }
 
 /**

@@ -116,6 +116,7 @@ const hangingOn: Record<string, [table: string, condition: string][]> = {
   comptes: [
     ['sessions', OF_GONE_ACCOUNTS],
     ['cles_api', OF_GONE_ACCOUNTS],
+    ['adresses_connues', OF_GONE_ACCOUNTS],
   ],
 }
 

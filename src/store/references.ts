@@ -18,6 +18,7 @@ export const REFERENCES: readonly Reference[] = [
   { child: 'sessions', column: 'id_compte', parent: 'comptes' },
   { child: 'sessions', column: 'id_cle', parent: 'cles_api' },
   { child: 'cles_api', column: 'id_compte', parent: 'comptes' },
+  { child: 'adresses_connues', column: 'id_compte', parent: 'comptes' },
 ]
 
 /** One line for each reference that some row breaks. A column that is null refers to nothing. */

@@ -80,10 +80,18 @@ export interface JournalEntry {
 /** By the name of an order: the first and the last key that changed, and whether its entries are as many as before. */
 export type Ranges = Record<string, readonly [de: number, a: number, isSameCount: boolean]>
 
-/** What a transaction changed: the lines that it writes into the journal, and whether accounts did. */
+/**
+ * What a transaction changed: the lines that it writes into the journal, and the credentials that it ended, by their SHA-256;
+ * true where any may have changed. An empty list changes nothing and moves no version.
+ */
 export interface Change {
   donnees?: readonly JournalEntry[]
-  comptes?: boolean
+  comptes?: boolean | readonly string[]
+}
+
+/** What `comptes` of a change ended; undefined where nothing did. */
+export function endedBy({ comptes = false }: Change): true | readonly string[] | undefined {
+  return comptes === false || (comptes !== true && comptes.length === 0) ? undefined : comptes
 }
 
 /** What a writer keeps other writers out of. On SQLite there is one writer of anything at a time. */

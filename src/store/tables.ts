@@ -14,6 +14,8 @@ export interface Tables {
   comptes: CompteTable
   sessions: SessionTable
   cles_api: CleApiTable
+  acces_finis: AccesFiniTable
+  adresses_connues: AdresseConnueTable
   noeuds: NoeudTable
   classements: ClassementTable
   journal: JournalTable
@@ -186,6 +188,24 @@ export interface CleApiTable {
   expiration: number
   derniere_utilisation: number | null
   revocation: number | null
+}
+
+/** A credential that a version of the accounts ended; see `ended.ts`. */
+export interface AccesFiniTable {
+  version: number
+  /** The version before it. */
+  precedente: number
+  /** The SHA-256 of the credential; empty where any may have changed. */
+  empreinte: string
+}
+
+/** An address from which an account signed in with its password. */
+export interface AdresseConnueTable {
+  id_compte: number
+  /** A hash of the account's login and the address. */
+  adresse: string
+  /** The day when it last did, as its first second. */
+  vue: number
 }
 
 /** One node of a counted order: how many entries lie between its key and the next node's key on its level. */

@@ -1,6 +1,7 @@
+import { noteEnded } from '../ended.js'
 import { appendJournal } from '../journal.js'
 import { NodesByVersion } from '../nodes.js'
-import { type Change, type Db, type Domain, type Search, StoreError, type Versions } from '../store.js'
+import { type Change, type Db, type Domain, endedBy, type Search, StoreError, type Versions } from '../store.js'
 import type { Address } from './address.js'
 import { Connection } from './connection.js'
 import { connect, makePool, type PoolClient, SHORT_QUESTIONS, toConnectError } from './driver.js'
@@ -177,23 +178,26 @@ export class Server {
 
 /** Moves the versions of a transaction and tells every node that listens, when it commits. */
 export async function moveVersions(db: Db, change: Change): Promise<Versions> {
-  const { donnees = [], comptes = false } = change
-  const [versions] = await db.select<Versions>(
+  const { donnees = [] } = change
+  const ended = endedBy(change)
+  const [versions] = await db.select<Versions & { before: number }>(
     movesVersions(change)
-      ? `with moved as (update etat set version_donnees = ${next('donnees', donnees.length > 0)}, version_comptes = ${next('comptes', comptes)}
+      ? `with etat_avant as (select version_comptes as before from etat), moved as (
+           update etat set version_donnees = ${next('donnees', donnees.length > 0)}, version_comptes = ${next('comptes', ended !== undefined)}
            returning version_donnees as donnees, version_comptes as comptes)
-         select donnees, comptes, pg_notify('${CHANNEL_PREFIX}' || current_schema(), '') from moved`
+         select donnees, comptes, before, pg_notify('${CHANNEL_PREFIX}' || current_schema(), '') from moved, etat_avant`
       : 'select version_donnees as donnees, version_comptes as comptes from etat',
   )
   if (!versions) throw new StoreError('corrupt', 'the table etat has lost its row; restore a backup')
+  if (ended) await noteEnded(db, { before: versions.before, version: versions.comptes }, ended)
   if (donnees.length === 0) return versionsOf(versions)
   const newest = await appendJournal(db, donnees, versions.donnees)
   await db.exec('update etat set version_donnees = ?', newest)
   return { donnees: newest, comptes: versions.comptes }
 }
 
-export function movesVersions({ donnees = [], comptes = false }: Change): boolean {
-  return donnees.length > 0 || comptes
+export function movesVersions(change: Change): boolean {
+  return (change.donnees ?? []).length > 0 || endedBy(change) !== undefined
 }
 
 /** Listeners hear their own portal, where a database has one in each of several schemas. */

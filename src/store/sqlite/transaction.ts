@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { noteEnded } from '../ended.js'
 import { appendJournal } from '../journal.js'
-import { type Change, type JournalEntry, StoreError } from '../store.js'
+import { type Change, endedBy, type JournalEntry, StoreError } from '../store.js'
 import type { SqliteDb } from './db.js'
 
 export const WRITER_PATIENCE_MILLISECONDS = 5_000
@@ -16,7 +17,8 @@ export async function transaction<T>(
   try {
     const { value, change } = await work()
     if (change.donnees?.length) await moveData(db, change.donnees)
-    if (change.comptes) await db.change('update etat set version_comptes = version_comptes + 1')
+    const ended = endedBy(change)
+    if (ended) await moveAccounts(db, ended)
     await db.change('commit')
     return value
   } catch (error) {
@@ -28,6 +30,13 @@ export async function transaction<T>(
 async function moveData(db: SqliteDb, entries: readonly JournalEntry[]): Promise<void> {
   const state = await db.row('select version_donnees as last from etat')
   await db.change('update etat set version_donnees = ?', await appendJournal(db, entries, Number(state?.last)))
+}
+
+async function moveAccounts(db: SqliteDb, ended: true | readonly string[]): Promise<void> {
+  const state = await db.row('select version_comptes as last from etat')
+  const before = Number(state?.last)
+  await db.change('update etat set version_comptes = ?', before + 1)
+  await noteEnded(db, { before, version: before + 1 }, ended)
 }
 
 /** Takes the write lock, trying until the deadline and once at least, or throws `StoreError` `busy`. */
