@@ -7,6 +7,7 @@ import { REFERENCES } from '../src/store/references.js'
 import { portail } from './fixtures.js'
 import { ACCOUNT, addAccount, type Engine, engines, OPERATOR, startServer, type TestServer } from './harness.js'
 import { palmaresHere } from './here.js'
+import { PATIENCE } from './patience.js'
 import { runSql } from './servers/postgres.js'
 
 /** A change that makes a store wrong, one that makes it right again, and what `check` prints in between. */
@@ -163,7 +164,7 @@ async function portalInUse(engine: Engine): Promise<TestServer> {
 
 /** A busy machine sheds load. */
 async function signIn(ask: () => Promise<Response>): Promise<void> {
-  await vi.waitFor(async () => expect((await ask()).status).toBe(200), { timeout: 30_000, interval: 100 })
+  await vi.waitFor(async () => expect((await ask()).status).toBe(200), PATIENCE)
 }
 
 /** Changes a store behind its back, references unchecked. */

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type DumpLine, engines, exportKey, startServer, type TestServer } from './harness.js'
+import { PATIENCE } from './patience.js'
 import { isShed, parseAnswer } from './wire.js'
 
 const AUTEURS = 2_000
@@ -35,7 +36,7 @@ describe.each(engines)('a response that several requests wait for on %s', (engin
   })
   afterEach(async () => {
     for (const socket of opened.splice(0)) socket.destroy()
-    await vi.waitFor(() => expect(server.store.state().streams).toBe(0), { timeout: 20_000 })
+    await vi.waitFor(() => expect(server.store.state().streams).toBe(0), PATIENCE)
   })
   afterAll(() => server.close())
 
@@ -89,14 +90,11 @@ describe.each(engines)('a response that several requests wait for on %s', (engin
   })
 
   test('is not refused to a credential because the address of the first has its one answer under way', async () => {
-    await vi.waitFor(
-      async () => {
-        const [stuck] = await together(head('/ctftime', { credential: '' }))
-        await once(stuck!, 'readable')
-        expect(server.store.state().streams).toBe(1)
-      },
-      { timeout: 30_000, interval: 500 },
-    )
+    await vi.waitFor(async () => {
+      const [stuck] = await together(head('/ctftime', { credential: '' }))
+      await once(stuck!, 'readable')
+      expect(server.store.state().streams).toBe(1)
+    }, PATIENCE)
     const [stranger, caller] = await ask(
       head('/ctftime', { credential: '' }),
       head('/ctftime', { credential: server.key }),

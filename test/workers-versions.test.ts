@@ -6,11 +6,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } fr
 import { openStore } from '../src/store/open.js'
 import { ACCOUNT, addAccount, addKey, type DumpLine, importInto, makeFolder, OPERATOR } from './harness.js'
 import { type Running, startPalmares } from './palmares.js'
+import { PATIENCE } from './patience.js'
 import { createDatabase, dropDatabase } from './servers/postgres.js'
 import { startProxy, type TestProxy } from './servers/proxy.js'
 
 const postgresUrl = inject('postgresUrl')
-const PATIENCE = { timeout: 20_000, interval: 20 }
 const ROUNDS = 60
 const WORKERS = 3
 /** Connections to the server, which it hands to its workers in turn. */
@@ -110,9 +110,7 @@ describe.skipIf(!postgresUrl)('workers on one PostgreSQL', () => {
     return { writer: clients[0] as Client, reader: clients[other] as Client, reading: pids[other] as number }
   }
 
-  test('a revoked key is refused, and a solve shown, by the next request, whichever worker gets it', {
-    timeout: 120_000,
-  }, async () => {
+  test('a revoked key is refused, and a solve shown, by the next request, whichever worker gets it', async () => {
     await apart()
     const wrong: unknown[] = []
     for (let i = 0; i < ROUNDS; i++) {
@@ -178,7 +176,7 @@ function clientOf(url: string, agent: Agent): Client {
       const text = body && JSON.stringify(body)
       const type = path === '/validations' ? 'application/x-ndjson' : 'application/json'
       const headers = { cookie: credential, ...(text && { 'content-type': type }) }
-      const asked = request(url + path, { method, headers, agent, timeout: 25_000 }, (response) => {
+      const asked = request(url + path, { method, headers, agent, timeout: PATIENCE.timeout }, (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk) => chunks.push(chunk)).on('error', reject)
         response.on('end', () =>

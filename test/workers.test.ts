@@ -282,8 +282,9 @@ describe('serve --workers', () => {
   test('one that takes long to find that it cannot start is tried again after a pause too', async () => {
     const broken = join(folder, 'broken')
     // Longer than a worker must serve to count as one that can.
-    const slowly = `import { existsSync } from 'node:fs'
-      if (process.env.NODE_UNIQUE_ID && existsSync(${JSON.stringify(broken)})) {
+    const slowly = `import cluster from 'node:cluster'
+      import { existsSync } from 'node:fs'
+      if (cluster.isWorker && existsSync(${JSON.stringify(broken)})) {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_200)
         process.exit(1)
       }`
