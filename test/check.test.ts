@@ -103,7 +103,10 @@ describe('check', () => {
   /** What it prints of each store; a test compares them. */
   const check = async () => {
     const runs = []
-    for (const engine of engines) runs.push(await palmaresHere('check', '--database', urlOf(engine)))
+    for (const engine of engines) {
+      const { status, stdout } = await palmaresHere('check', '--database', urlOf(engine))
+      runs.push({ status, stdout })
+    }
     return runs
   }
   const expectAlike = (runs: unknown[]) => expect(new Set(runs.map((run) => JSON.stringify(run))).size).toBe(1)
@@ -111,7 +114,7 @@ describe('check', () => {
   test('finds no fault, on either engine, in a portal where people signed in by password and by key', async () => {
     const runs = await check()
     expectAlike(runs)
-    expect(runs[0]).toMatchObject({ status: 0, stderr: '', stdout: expect.not.stringContaining('FAULT') })
+    expect(runs[0]).toEqual({ status: 0, stdout: expect.not.stringContaining('FAULT') })
   })
 
   test.each([...references, ...counted, ...orders, ...search])(
@@ -120,7 +123,7 @@ describe('check', () => {
       for (const engine of engines) await tamper(urlOf(engine), plant[engine])
       try {
         const runs = await check()
-        for (const run of runs) expect(run).toMatchObject({ status: 1, stdout: expect.stringMatching(line) })
+        for (const run of runs) expect(run).toEqual({ status: 1, stdout: expect.stringMatching(line) })
         expectAlike(runs)
       } finally {
         for (const engine of engines) await tamper(urlOf(engine), undo[engine])

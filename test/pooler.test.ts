@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { openStore } from '../src/store/open.js'
 import { portail } from './fixtures.js'
 import { ACCOUNT, makeFolder } from './harness.js'
 import { palmaresHere } from './here.js'
 import { fill } from './nodes.js'
 import { startPalmares } from './palmares.js'
+import { PATIENCE } from './patience.js'
 import { findPgBouncer, type Pooler, startPgBouncer } from './servers/pgbouncer.js'
 import { startPooler } from './servers/pooler.js'
 import { createDatabase, dropDatabase } from './servers/postgres.js'
@@ -100,10 +101,13 @@ describe.skipIf(!postgresUrl)('a pooler in transaction mode', () => {
       try {
         const made = await palmaresHere('keys', 'create', ACCOUNT.login, '--quiet', ...at)
         expect(made).toMatchObject({ status: 0, stderr: '' })
-        expect(await palmaresHere('check', ...at)).toMatchObject({ status: 0, stderr: '' })
+        expect((await palmaresHere('check', ...at)).status).toBe(0)
         const server = await startPalmares(['serve', '--metrics-port', '0', ...at], { cwd: folder })
         for (const cookie of [`api_key=${key}`, `api_key=${made.stdout.trim()}`])
-          expect((await fetch(`${server.url}/rubriques`, { headers: { cookie } })).status).toBe(200)
+          await vi.waitFor(async () => {
+            // A busy machine sheds load.
+            expect((await fetch(`${server.url}/rubriques`, { headers: { cookie } })).status).toBe(200)
+          }, PATIENCE)
         expect(await server.stop()).toBe(0)
       } finally {
         await pooler.close()
