@@ -22,6 +22,7 @@ import { type OriginSettings, Origins } from './http/origin.js'
 import { pageRoutes } from './http/page.js'
 import { etagOf, type ServeDeps, sendReady, serveActions, serveReads } from './http/serve.js'
 import { createHttpServer, type HttpSettings } from './http/server.js'
+import { strangersCharge } from './http/strangers.js'
 import { TurnVersions } from './http/turn.js'
 import { serveWholes } from './http/whole.js'
 import { toJsonBuffer } from './json.js'
@@ -69,7 +70,8 @@ export interface AppDeps {
 export function buildApp({ store, settings, metrics, observe, limits, log, wholeLimits }: AppDeps): FastifyInstance {
   metrics.watch(store)
   const origins = new Origins({ ...settings, rootHosts: settings.rootmeHosts })
-  const app = createHttpServer({ ...settings, log }, metrics, origins, mendUrl)
+  const charge = strangersCharge(settings, limits)
+  const app = createHttpServer({ ...settings, log }, { metrics, origins, charge, mend: mendUrl })
   const guard = new Guard(store)
   const admission = new Admission(guard, new TurnVersions(store, app.server), settings, limits)
   const challengeUrl = challengeUrls(settings.portalUrl)

@@ -98,6 +98,11 @@ export const catalogue = {
     title: 'Internal error',
     detail: 'Something failed on our side; the log has it under this request_id.',
   },
+  transfer_coding_unsupported: {
+    status: 501,
+    title: 'Transfer coding not supported',
+    detail: 'Transfer-Encoding takes chunked alone; send the body as it is.',
+  },
   store_unavailable: {
     status: 503,
     title: 'Store unavailable',
@@ -113,6 +118,11 @@ export const catalogue = {
     status: 503,
     title: 'Overloaded',
     detail: 'The server has more work than it can do; try again after Retry-After.',
+  },
+  http_version_unsupported: {
+    status: 505,
+    title: 'HTTP version not supported',
+    detail: 'This server speaks HTTP/1.1 and HTTP/1.0; put a proxy before it for later versions.',
   },
 } as const satisfies Record<string, { status: number; title: string; detail: string }>
 
@@ -148,7 +158,7 @@ export class Problem extends Error {
     const entry = catalogue[code]
     // What a client did wrong has no place in our code worth the cost of a stack.
     const { stackTraceLimit } = Error
-    if (entry.status < 500) Error.stackTraceLimit = 0
+    if (!isFault(entry.status)) Error.stackTraceLimit = 0
     super(options.detail ?? entry.detail, options.cause === undefined ? undefined : { cause: options.cause })
     Error.stackTraceLimit = stackTraceLimit
     this.name = 'Problem'
@@ -171,6 +181,11 @@ export class Problem extends Error {
       ...(this.status === 400 ? { errors: this.errors } : {}),
     }
   }
+}
+
+/** Whether a status says that the server failed: 501 and 505 refuse what a client sent, as a 4xx does. */
+export function isFault(status: number): boolean {
+  return status === 500 || status === 503
 }
 
 /** A 400 for a body that is none of what its Content-Type says. */

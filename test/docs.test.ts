@@ -133,7 +133,7 @@ describe('docs/CONFIGURATION.md', () => {
     const documented = table(section(CONFIGURATION, 'Logs'), 'Field').map(({ Field }) => Field)
     const logged = new Set(server.log.flatMap((line) => Object.keys(JSON.parse(line))))
     expect([...logged].filter((field) => !documented.includes(field))).toEqual([])
-    expect(documented.filter((field) => !logged.has(field!))).toEqual(['err', 'signal'])
+    expect(documented.filter((field) => !logged.has(field!))).toEqual(['err', 'suppressed', 'signal'])
   })
 
   test('says what to do about each thing that check looks at', async () => {

@@ -36,7 +36,7 @@ for (const engine of engines) {
         'NUL in the path': 'GET /chal\0lenges HTTP/1.1\r\nHost: a\r\n\r\n',
         'NUL in a header': 'GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n',
         'a path that does not begin with a slash': 'GET challenges HTTP/1.1\r\nHost: a\r\n\r\n',
-        'an unknown version': 'GET / HTTP/9.9\r\nHost: a\r\n\r\n',
+        'another protocol': 'DESCRIBE / RTSP/1.0\r\n\r\n',
         'HTTP/2 without asking': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
         'a TLS greeting': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n',
         'two lengths': 'POST /login HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
@@ -60,6 +60,30 @@ for (const engine of engines) {
           expect(text.match(/HTTP\/1\.1 \d/g)).toHaveLength(1)
           await problemOf(parseAnswer(text), 'malformed_request')
         })
+      }
+
+      for (const line of ['GET / HTTP/2.0', 'GET / HTTP/9.9', 'GET / HTTP/1.2', 'GET / HTTP/0.9', 'GET /']) {
+        test(`${line}: a version that is not spoken is 505`, async () => {
+          await problemOf(await send(`${line}\r\nHost: a\r\n\r\n`), 'http_version_unsupported')
+        })
+      }
+
+      test('a transfer coding before chunked: 501, and nothing after it is taken for a request', async () => {
+        const head = `POST /login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`
+        const text = await exchange(server.url, `${head}GET /challenges HTTP/1.1\r\nHost: a\r\n\r\n`)
+        expect(text.match(/HTTP\/1\.1 \d/g)).toHaveLength(1)
+        await problemOf(parseAnswer(text), 'transfer_coding_unsupported')
+      })
+
+      for (const encoding of ['utf8', 'latin1'] as const) {
+        for (const path of ['/auteurs?nom=\xc9lodie', '/rootme/auteurs?nom=\xc9lodie', '/auteurs/\xc9', '/\xe9']) {
+          test(`bytes of ${encoding} in ${path}: 400 that says to percent-encode them`, async () => {
+            const bytes = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: a\r\n${key}\r\n`, encoding)
+            const { detail, errors } = await problemOf(await send(bytes), 'malformed_request')
+            expect(detail).toBe('The URL has bytes that are not ASCII; send them percent-encoded, as UTF-8.')
+            expect(errors).toEqual([{ parameter: 'url', message: 'has bytes that are not ASCII; percent-encode them' }])
+          })
+        }
       }
 
       test('a query or a header of 100 KB: 431, whichever was long', async () => {

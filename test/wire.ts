@@ -128,6 +128,21 @@ export function parseAnswer(text: string): Response {
   return new Response(status === 204 || status === 304 ? null : rest.join('\r\n\r\n'), { status, headers })
 }
 
+/** All answers in what `exchange` read, each as long as it says. Throws where something else lies before, between or after them. */
+export function parseAnswers(text: string): { status: number; head: string; body: string }[] {
+  const answers = []
+  for (let rest = text; rest !== ''; ) {
+    const [, head, status] = /^(HTTP\/1\.1 (\d{3}) .*?)\r\n\r\n/s.exec(rest) ?? []
+    if (head === undefined) throw new Error(`no answer begins at ${JSON.stringify(rest.slice(0, 200))}`)
+    const bodyAt = head.length + 4
+    const end = bodyAt + Number(/^content-length: (\d+)$/im.exec(head.replaceAll('\r', ''))?.[1] ?? 0)
+    if (end > rest.length) throw new Error(`an answer is cut: ${JSON.stringify(rest.slice(0, 200))}`)
+    answers.push({ status: Number(status), head, body: rest.slice(bodyAt, end) })
+    rest = rest.slice(end)
+  }
+  return answers
+}
+
 /** The text of an answer that must be an error of the dialect under /rootme/, held to everything that each of them promises. */
 export async function dialectErrorOf(
   response: Pick<Response, 'status' | 'headers' | 'text'>,

@@ -421,7 +421,7 @@ export interface components {
             status: number;
             detail: string;
             /** @enum {string} */
-            code: "malformed_request" | "invalid_parameter" | "invalid_body" | "too_many_keys" | "credential_missing" | "credential_invalid" | "credential_expired" | "credential_revoked" | "login_refused" | "foreign_origin" | "session_required" | "scope_required" | "operator_required" | "path_not_found" | "resource_not_found" | "method_not_allowed" | "request_timeout" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "rate_limited" | "address_limited" | "login_throttled" | "http_1_1_required" | "headers_too_large" | "internal_error" | "store_unavailable" | "search_too_broad" | "overloaded";
+            code: "malformed_request" | "invalid_parameter" | "invalid_body" | "too_many_keys" | "credential_missing" | "credential_invalid" | "credential_expired" | "credential_revoked" | "login_refused" | "foreign_origin" | "session_required" | "scope_required" | "operator_required" | "path_not_found" | "resource_not_found" | "method_not_allowed" | "request_timeout" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "rate_limited" | "address_limited" | "login_throttled" | "http_1_1_required" | "headers_too_large" | "internal_error" | "transfer_coding_unsupported" | "store_unavailable" | "search_too_broad" | "overloaded" | "http_version_unsupported";
             request_id: string;
             /** @description Present with status 400. */
             errors?: {
@@ -1354,6 +1354,7 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1368,6 +1369,7 @@ export interface operations {
             /** @description If-None-Match names the body that the client has. */
             304: {
                 headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
                     [name: string]: unknown;
                 };
                 content?: never;

@@ -52,9 +52,11 @@ export async function openLimits({ limits }: ServeOptions, own: Limits, log: App
   return openRedisLimits(limits, own, log)
 }
 
-export async function listenOn(app: FastifyInstance, { host, port }: ServeOptions, verb: string): Promise<string> {
+/** As many connections as may be open may also wait to be accepted; the kernel has a bound of its own. */
+export async function listenOn(app: FastifyInstance, options: ServeOptions, verb: string): Promise<string> {
+  const { host, port, maxConnections: backlog } = options
   try {
-    return await app.listen({ host, port, listenTextResolver: (address) => `${verb} on ${address}` })
+    return await app.listen({ host, port, backlog, listenTextResolver: (address) => `${verb} on ${address}` })
   } catch (error) {
     await app.close()
     throw listenError(error, host, port, '--port')

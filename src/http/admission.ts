@@ -14,7 +14,7 @@ export interface AdmissionLimits {
   requestsPerAddress: number
 }
 
-const WINDOW_SECONDS = 60
+export const WINDOW_SECONDS = 60
 
 export const CONTRACT_COOKIES: Cookies = new Map([
   ['service_session', { kind: 'session' }],

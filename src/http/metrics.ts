@@ -62,16 +62,14 @@ export class Metrics {
     this.running++
   }
 
-  requestEnded(method: string, route: string, status: number, seconds: number, problem: ErrorCode | undefined): void {
+  requestEnded(): void {
     this.running--
-    this.hasGrown = true
-    this.durations.observe(method, route, status, seconds)
-    if (problem) this.problemAnswered(problem)
   }
 
-  problemAnswered(code: ErrorCode): void {
+  answered(method: string, route: string, status: number, seconds: number, problem: ErrorCode | undefined): void {
     this.hasGrown = true
-    this.problems.labels(code).inc()
+    this.durations.observe(method, route, status, seconds)
+    if (problem) this.problems.labels(problem).inc()
   }
 
   cacheAnswered(isHit: boolean): void {

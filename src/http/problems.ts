@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { invalidBody, Problem } from '../errors.js'
+import { invalidBody, isFault, Problem } from '../errors.js'
 import { toJsonBuffer } from '../json.js'
 import { StoreError } from '../store/store.js'
 
@@ -23,15 +23,29 @@ export function errorSender(shape = contractShape) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const isCutOff = request.raw.errored !== null && request.raw.errored === error
     const problem = isCutOff ? invalidBody(CUT_SHORT) : toProblem(error)
-    if (problem.status >= 500) {
-      const cause = problem.cause ?? error
-      // What a store says is for its operator; where in our code it was met says nothing, a thousand times a second.
-      const err = cause instanceof StoreError ? cause.message : cause
-      request.log.error({ request_id: request.id, err }, problem.code)
-    }
+    if (isFault(problem.status)) logFault(problem, error, request)
     sendProblem(problem, shape, request, reply)
   }
 }
+
+/** Each kind of fault is logged once a minute, as a client may cause it a thousand times a second. */
+function logFault(problem: Problem, error: unknown, request: FastifyRequest): void {
+  const cause = problem.cause ?? error
+  // What a store says is for its operator; where in our code it was met says nothing.
+  const err = cause instanceof StoreError ? cause.message : cause
+  if (request.server.faultLines.take(`${problem.code}: ${kindOf(err)}`)) {
+    request.log.error({ request_id: request.id, err }, problem.code)
+  }
+}
+
+/** Where an error was thrown; its message may contain what a client sent. */
+function kindOf(err: unknown): string {
+  if (!(err instanceof Error)) return String(err).slice(0, MAX_KIND_CHARACTERS)
+  const place = /^ +at .*$/m.exec(err.stack ?? '')?.[0].trim() ?? ''
+  return `${err.name} ${place}`.slice(0, MAX_KIND_CHARACTERS)
+}
+
+const MAX_KIND_CHARACTERS = 200
 
 function sendProblem(problem: Problem, shape: ProblemShape, request: FastifyRequest, reply: FastifyReply): void {
   reply.code(problem.status)

@@ -2,6 +2,7 @@ import type { Principal } from '../contract.js'
 import type { ErrorCode } from '../errors.js'
 import type { Budget } from '../limits/limits.js'
 import type { Versions } from '../store/store.js'
+import type { LogBudget } from './log-budget.js'
 
 declare module 'fastify' {
   /** What the phases of a request leave for those that follow. */
@@ -13,7 +14,11 @@ declare module 'fastify' {
     versions: Versions
     /** The code of the problem that answered it. */
     problem: ErrorCode | undefined
-    startedAt: number
+  }
+
+  interface FastifyInstance {
+    /** Bounds how often each kind of fault of ours is logged. */
+    faultLines: LogBudget
   }
 
   interface FastifyContextConfig {

@@ -1,5 +1,13 @@
 import { isUtf8 } from 'node:buffer'
-import { type IncomingMessage, METHODS } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  METHODS,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import Fastify, {
   type FastifyBaseLogger,
@@ -10,13 +18,18 @@ import Fastify, {
 } from 'fastify'
 import { invalidBody, invalidParameter, Problem } from '../errors.js'
 import { isHost } from './host.js'
+import { LogBudget } from './log-budget.js'
 import type { Metrics } from './metrics.js'
 import { addressOf, type Origins } from './origin.js'
+import { Pipeline } from './pipeline.js'
 import { errorSender } from './problems.js'
 import { decodeQuery } from './query.js'
+import { notHttp, Refusals } from './refusals.js'
 import './request.js'
 import { shedLoad } from './shedding.js'
-import { answerOddRequests, bytesRefuser, Connections } from './sockets.js'
+import { Connections } from './sockets.js'
+import type { ChargeStranger } from './strangers.js'
+import { Tally } from './tally.js'
 
 const MAX_REQUEST_LINE_BYTES = 8 * 1024
 /** JSON is parsed at once, while nothing else runs. */
@@ -38,28 +51,43 @@ export interface HttpSettings {
   maxConnections: number
 }
 
-/**
- * A server with the phases that every request passes, and no route. `mend` may rewrite an address before the router reads it,
- * for a scope that accepts what the router would refuse, or that is at the root of the called host.
- */
+export interface HttpDeps {
+  metrics: Metrics
+  origins: Origins
+  charge: ChargeStranger
+  /**
+   * May rewrite an address before the router reads it, for a scope that accepts what the router would refuse, or that is at the
+   * root of the called host.
+   */
+  mend(url: string, isAtRoot: boolean): string
+}
+
+/** A server with the phases that every request passes, and no route. */
 export function createHttpServer(
   settings: HttpSettings,
-  metrics: Metrics,
-  origins: Origins,
-  mend: (url: string, isAtRoot: boolean) => string,
+  { metrics, origins, charge, mend }: HttpDeps,
 ): FastifyInstance {
+  const { log } = settings
   const nextId = requestIds()
   const sendError = errorSender()
+  const tally = new Tally(log, metrics)
+  const connections = new Connections()
+  const faultLines = new LogBudget(1, (suppressed) => log.error({ suppressed }, 'lines of faults suppressed'))
+  /** Answers a fault that was found before admission. */
+  const refuse = (fault: Error, request: FastifyRequest, answer: (error: Error) => void) => {
+    const limited = request.routeOptions.config?.isProbe ? undefined : charge(addressOf(request))
+    if (limited instanceof Promise) void limited.then((later) => answer(later ?? fault))
+    else answer(limited ?? fault)
+  }
+  let pipeline: Pipeline
   const app = Fastify({
-    loggerInstance: settings.log,
+    loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: (log: FastifyBaseLogger) => log,
+    childLoggerFactory: (logger: FastifyBaseLogger) => logger,
     genReqId: nextId,
     requestIdHeader: false,
     trustProxy: origins.trust ?? false,
     bodyLimit: settings.maxBodyBytes,
-    requestTimeout: settings.requestTimeoutSeconds * 1000,
-    keepAliveTimeout: settings.keepAliveSeconds * 1000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     // The router would take the server as a whole for the page at `/`.
@@ -72,55 +100,82 @@ export function createHttpServer(
     },
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       begin(request, reply)
-      sendError(error, request, reply)
+      refuse(error, request, (refusal) => sendError(refusal, request, reply))
     },
-    clientErrorHandler: (error: Error, socket: Socket) => refuseBytes(error, socket),
-    ...serverOptions(settings),
+    clientErrorHandler: (error: Error, socket: Socket) => pipeline.refuseBytes(error, socket),
+    serverFactory: (handle: (request: IncomingMessage, response: ServerResponse) => void) => {
+      pipeline = new Pipeline(
+        (request, response) => {
+          tally.begin(request, response)
+          connections.requestStarted(request, response)
+          handle(request, response)
+        },
+        new Refusals(tally, charge, nextId),
+      )
+      const server = createNodeServer(settings)
+      pipeline.attach(server)
+      return server
+    },
+    // The framework asks whether there is one, to say which scheme it listens for.
+    https: settings.tls ?? null,
   } as object) as unknown as FastifyInstance
 
-  app.server.maxConnections = settings.maxConnections
-  // The head is bounded in bytes; a bound on its lines would silently lose a credential behind many others.
-  app.server.maxHeadersCount = 0
   addMethods(app)
   addParsers(app)
-  const refuseBytes = bytesRefuser(settings.log, metrics, nextId)
-  answerOddRequests(app, refuseBytes)
-  const connections = new Connections(app)
-  for (const field of ['principal', 'refusal', 'budget', 'versions', 'problem', 'startedAt'] as const)
+  connections.watch(app)
+  app.decorate('faultLines', faultLines)
+  for (const field of ['principal', 'refusal', 'budget', 'versions', 'problem'] as const)
     app.decorateRequest(field, undefined as never)
 
   const begin = (request: FastifyRequest, reply: FastifyReply) => {
-    request.startedAt = performance.now()
-    metrics.requestStarted()
-    connections.requestStarted(reply)
-    reply.raw.once('close', () => {
-      connections.requestEnded(reply)
-      finish(request, reply, metrics)
-    })
+    tally.label(request, reply)
     reply.header('x-request-id', request.id).header('api-version', '1').header('x-content-type-options', 'nosniff')
   }
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
     if (origins.answerCors(request, reply)) return
-    done(requestLineFault(request) ?? hostFault(request))
+    const fault = codingFault(request) ?? requestLineFault(request) ?? hostFault(request)
+    if (!fault) return done()
+    // Where the request ends is not certain.
+    if (fault.status > 500) reply.header('connection', 'close')
+    refuse(fault, request, done)
   })
   shedLoad(app)
   app.setErrorHandler(sendError)
+  app.addHook('onClose', async () => {
+    tally.close()
+    faultLines.close()
+  })
   return app
 }
 
-function serverOptions({ tls, maxHeadBytes, requestTimeoutSeconds }: HttpSettings): object {
-  const bounds = {
+function createNodeServer(settings: HttpSettings): Server {
+  const { tls, maxHeadBytes, requestTimeoutSeconds, keepAliveSeconds, maxConnections } = settings
+  const bounds: ServerOptions = {
     maxHeaderSize: maxHeadBytes,
     requireHostHeader: false,
-    // Node compares the two as it makes the server, before the framework sets this one.
     requestTimeout: requestTimeoutSeconds * 1000,
     headersTimeout: requestTimeoutSeconds * 1000,
+    keepAliveTimeout: keepAliveSeconds * 1000,
     connectionsCheckingInterval: TIMEOUT_CHECK_MILLISECONDS,
   }
-  return tls
-    ? { https: { ...bounds, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: requestTimeoutSeconds * 1000 } }
-    : { http: bounds }
+  const server = tls
+    ? createTlsServer({ ...bounds, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: requestTimeoutSeconds * 1000 })
+    : createServer(bounds)
+  server.maxConnections = maxConnections
+  // The head is bounded in bytes; a bound on its lines would silently lose a credential behind many others.
+  server.maxHeadersCount = 0
+  // A client that has sent all it wants to send still gets its answers. Node has this property, its types do not.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  return server
+}
+
+/** A version, or a coding of the body, that the parser lets through and nothing here speaks. */
+function codingFault({ raw: { httpVersion, headers } }: FastifyRequest): Problem | undefined {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return new Problem('http_version_unsupported')
+  const codings = headers['transfer-encoding']?.toLowerCase()
+  if (codings === undefined || codings === 'chunked') return undefined
+  return codings.endsWith('chunked') ? new Problem('transfer_coding_unsupported') : notHttp()
 }
 
 function requestLineFault(request: FastifyRequest): Problem | undefined {
@@ -179,35 +234,6 @@ function readForm(body: string): Record<string, string> {
     return [name, value]
   })
   return Object.fromEntries(fields)
-}
-
-/** Levels at which a request's line is not written, and so not made. */
-const LEVELS_BELOW_INFO = new Set(['warn', 'error', 'fatal', 'silent'])
-
-/** The log has the route and the path without its query: a query may hold a password. */
-function finish(request: FastifyRequest, reply: FastifyReply, metrics: Metrics): void {
-  const route = request.is404 ? '*' : (request.routeOptions.url ?? '*')
-  const milliseconds = performance.now() - request.startedAt
-  const { problem, principal } = request
-  metrics.requestEnded(request.method, route, reply.statusCode, milliseconds / 1000, problem)
-  if (request.routeOptions.config.isProbe || LEVELS_BELOW_INFO.has(request.log.level)) return
-  request.log.info(
-    {
-      request_id: request.id,
-      method: request.method,
-      route,
-      status: reply.statusCode,
-      ms: round(milliseconds),
-      address: addressOf(request),
-      compte: principal?.id_compte,
-      problem,
-    },
-    'request',
-  )
-}
-
-function round(milliseconds: number): number {
-  return Math.round(milliseconds * 100) / 100
 }
 
 /** Ids that no two processes share and that cost a counter. */

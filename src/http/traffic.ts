@@ -1,5 +1,5 @@
 import type { Trafic } from '../contract.js'
-import { catalogue, type ErrorCode } from '../errors.js'
+import { catalogue, type ErrorCode, isFault } from '../errors.js'
 import type { Metrics, MetricValues } from './metrics.js'
 
 /** What one process that serves alone has counted. */
@@ -25,7 +25,7 @@ export function trafficOf(metrics: MetricValues, processus: number): Trafic {
     requetes: buckets.get(null) ?? 0,
     refusees: problems((status) => status === 401 || status === 403),
     limitees: problems((status) => status === 429),
-    erreurs: problems((status) => status >= 500),
+    erreurs: problems(isFault),
     latences: [...buckets].map(([secondes, nb]) => ({ secondes, nb })),
   }
 }

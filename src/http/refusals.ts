@@ -1,0 +1,102 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { type ErrorCode, Problem } from '../errors.js'
+import { toJsonBuffer } from '../json.js'
+import { malformed, PROBLEM_TYPE } from './problems.js'
+import type { ChargeStranger } from './strangers.js'
+import type { Tally } from './tally.js'
+
+/** A client may read why it is refused for so long, then its connection is destroyed. */
+const LINGER_MILLISECONDS = 1_000
+
+/** An error of Node's parser, or of a socket. */
+export interface BytesError extends Error {
+  code?: string
+  rawPacket?: Buffer
+  /** In `rawPacket`, where the parser stopped. */
+  bytesParsed?: number
+}
+
+/** Writes answers by hand, where the framework has no request to answer, and closes the connection. */
+export class Refusals {
+  constructor(
+    private readonly tally: Tally,
+    private readonly charge: ChargeStranger,
+    private readonly nextId: () => string,
+  ) {}
+
+  /** Refuses what a socket sent. A response that began is replaced by the refusal. */
+  refuse(socket: Socket, problem: Problem, begun?: ServerResponse): void {
+    const startedAt = performance.now()
+    const address = socket.remoteAddress
+    if (begun) {
+      this.write(socket, problem, this.tally.replace(begun, problem) ?? this.nextId())
+      return
+    }
+    const answer = (limited: Problem | undefined) => {
+      const told = limited ?? problem
+      const id = this.nextId()
+      if (!this.write(socket, told, id)) return
+      this.tally.refused({ id, problem: told, address, seconds: (performance.now() - startedAt) / 1000 })
+    }
+    const limited = this.charge(address ?? '')
+    if (limited instanceof Promise) void limited.then(answer)
+    else answer(limited)
+  }
+
+  /**
+   * Half-closes the connection and reads on for a moment: if unread bytes were left, the kernel would reset it, and the
+   * client might lose this answer and those before it.
+   */
+  private write(socket: Socket, problem: Problem, id: string): boolean {
+    if (!socket.writable) {
+      socket.destroy()
+      return false
+    }
+    socket.end(textOf(problem, id))
+    socket.resume()
+    setTimeout(() => socket.destroy(), LINGER_MILLISECONDS).unref()
+    return true
+  }
+}
+
+/** Why bytes are refused; undefined where the connection itself failed, and nobody is left to read an answer. */
+export function problemOfBytes(error: BytesError): Problem | undefined {
+  const code = error.code ?? ''
+  const known = codes[code]
+  if (known) return new Problem(known)
+  if (!code.startsWith('HPE_')) return undefined
+  if (code === 'HPE_INVALID_URL' && isAtNonAscii(error)) return new Problem('malformed_request', NON_ASCII_URL)
+  return notHttp()
+}
+
+/** What is not well-formed HTTP. */
+export function notHttp(): Problem {
+  return new Problem('malformed_request', { errors: malformed('request', 'is not well-formed HTTP').errors })
+}
+
+const codes: Record<string, ErrorCode> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_INVALID_VERSION: 'http_version_unsupported',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+/** Node's parser takes only ASCII in a URL. */
+const NON_ASCII_URL = {
+  detail: 'The URL has bytes that are not ASCII; send them percent-encoded, as UTF-8.',
+  errors: [{ parameter: 'url', message: 'has bytes that are not ASCII; percent-encode them' }],
+}
+
+function isAtNonAscii({ rawPacket, bytesParsed = 0 }: BytesError): boolean {
+  return (rawPacket?.[bytesParsed] ?? 0) >= 0x80
+}
+
+function textOf(problem: Problem, requestId: string): string {
+  const body = toJsonBuffer(problem.toBody(requestId))
+  const retryAfter = problem.retryAfterSeconds === undefined ? '' : `Retry-After: ${problem.retryAfterSeconds}\r\n`
+  return (
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n` +
+    `Content-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${body.length}\r\nCache-Control: no-store\r\n${retryAfter}` +
+    `X-Request-Id: ${requestId}\r\nAPI-Version: 1\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`
+  )
+}

@@ -1,0 +1,125 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
+import type { ErrorCode, Problem } from '../errors.js'
+import { LogBudget } from './log-budget.js'
+import type { Metrics } from './metrics.js'
+import { addressOf } from './origin.js'
+
+/** Levels at which a request's line is not written, and so not made. */
+const LEVELS_BELOW_INFO = new Set(['warn', 'error', 'fatal', 'silent'])
+
+/** Lines of one code in a minute, of the codes below. */
+const REFUSAL_LINES_PER_MINUTE = 60
+
+/** Refusals that no budget of a caller bounds: clients may cause any number of them. */
+const UNBOUNDED = new Set<ErrorCode>([
+  'malformed_request',
+  'request_timeout',
+  'uri_too_long',
+  'headers_too_large',
+  'transfer_coding_unsupported',
+  'http_version_unsupported',
+  'rate_limited',
+  'address_limited',
+  'login_throttled',
+  'overloaded',
+])
+
+const REQUEST = Symbol('request')
+const REFUSAL = Symbol('refusal')
+
+interface Tallied extends ServerResponse {
+  /** What the framework knows of the request; missing until it does. */
+  [REQUEST]?: FastifyRequest
+  /** What was written by hand in place of this response. */
+  [REFUSAL]?: Problem
+}
+
+/** A refusal of bytes that never became a request. */
+export interface BareRefusal {
+  id: string
+  problem: Problem
+  address: string | undefined
+  seconds: number
+}
+
+/**
+ * Counts, labels and logs every answer, exactly once. A response is counted from the moment when Node hands it over, before
+ * the framework sees it, so none can go out uncounted.
+ */
+export class Tally {
+  private readonly refusalLines: LogBudget
+
+  constructor(
+    private readonly log: FastifyBaseLogger,
+    private readonly metrics: Metrics,
+  ) {
+    this.refusalLines = new LogBudget(REFUSAL_LINES_PER_MINUTE, (suppressed) =>
+      log.info({ suppressed }, 'lines of refusals suppressed'),
+    )
+  }
+
+  begin(request: IncomingMessage, response: ServerResponse): void {
+    const startedAt = performance.now()
+    this.metrics.requestStarted()
+    response.once('close', () => this.end(request, response, performance.now() - startedAt))
+  }
+
+  /** Labels the answer by what the framework knows of the request. */
+  label(request: FastifyRequest, reply: FastifyReply): void {
+    const response: Tallied = reply.raw
+    response[REQUEST] = request
+  }
+
+  /** Labels a response that began by the refusal that is written in its place. Returns the id of the request. */
+  replace(response: ServerResponse, problem: Problem): string | undefined {
+    const tallied: Tallied = response
+    tallied[REFUSAL] = problem
+    return tallied[REQUEST]?.id
+  }
+
+  /** Counts an answer to bytes that never became a request. */
+  refused({ id, problem, address, seconds }: BareRefusal): void {
+    this.metrics.answered('*', '*', problem.status, seconds, problem.code)
+    if (!this.mayLog(problem.code)) return
+    this.log.info({ request_id: id, status: problem.status, address, problem: problem.code }, 'request')
+  }
+
+  /** Reports the lines that were suppressed and not yet reported. */
+  close(): void {
+    this.refusalLines.close()
+  }
+
+  /** The log has the route and the path without its query: a query may contain a password. */
+  private end({ method = '*' }: IncomingMessage, response: Tallied, milliseconds: number): void {
+    const { [REQUEST]: request, [REFUSAL]: refusal } = response
+    const route = request && !request.is404 ? (request.routeOptions.url ?? '*') : '*'
+    const problem = refusal?.code ?? request?.problem
+    const status = refusal?.status ?? response.statusCode
+    this.metrics.requestEnded()
+    this.metrics.answered(method, route, status, milliseconds / 1000, problem)
+    if (request?.routeOptions.config.isProbe || !this.mayLog(problem)) return
+    this.log.info(
+      {
+        request_id: request?.id,
+        method,
+        route,
+        status,
+        ms: round(milliseconds),
+        address: request && addressOf(request),
+        compte: request?.principal?.id_compte,
+        problem,
+      },
+      'request',
+    )
+  }
+
+  private mayLog(problem: ErrorCode | undefined): boolean {
+    if (LEVELS_BELOW_INFO.has(this.log.level)) return false
+    return problem === undefined || !UNBOUNDED.has(problem) || this.refusalLines.take(problem)
+  }
+}
+
+function round(milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100
+}

@@ -1,0 +1,126 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { importInto, makeStore, serveStore, startServer, type TestServer } from './harness.js'
+import { exchange, parseAnswer, petitPortail, problemOf } from './wire.js'
+
+type LogLine = Record<string, unknown> & { suppressed?: Record<string, number> }
+
+/** Requests at once in a campaign. */
+const AT_ONCE = 20
+
+/** Bytes that a stranger may send, whichever part of the server refuses them. */
+const ATTACKS = [
+  'DESCRIBE / RTSP/1.0\r\n\r\n',
+  'ANNOUNCE rtsp://a/ RTSP/1.0\r\nHost: a\r\n\r\n',
+  'TEARDOWN /challenges RTSP/1.0\r\nHost: a\r\n\r\n',
+  'GET_PARAMETER * RTSP/1.0\r\nHost: a\r\n\r\n',
+  'FLUSH /rootme/challenges RTSP/1.0\r\nHost: a\r\nAccept-Version: 1.x\r\n\r\n',
+  'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  'PRI / HTTP/1.1\r\nHost: a\r\n\r\n',
+  'SOURCE / ICE/1.0\r\nHost: a\r\nConnection: close\r\n\r\n',
+  'FOO / HTTP/1.1\r\nHost: a\r\n\r\n',
+  'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
+  'GET / HTTP/2.0\r\nHost: a\r\n\r\n',
+  'GET / HTTP/9.9\r\nHost: a\r\n\r\n',
+  'POST /login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+  'POST /login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+  'GET /%ff HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+  'GET /nothing HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n',
+  'GET /nothing HTTP/1.1\r\nHost: a\r\nAccept-Version: 1.x\r\nConnection: close\r\n\r\n',
+  `GET /${'x'.repeat(9_000)} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+  'OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+  'GET /assets/../../package.json HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+]
+
+let server: TestServer | undefined
+afterEach(async () => {
+  await server?.close()
+  server = undefined
+})
+
+/** Sends each of these on a connection of its own, some at once, and gives their answers. */
+async function campaign(url: string, attacks: readonly string[]): Promise<Response[]> {
+  const left = attacks.entries()
+  const answers: Response[] = []
+  const client = async () => {
+    for (const [i, bytes] of left) answers[i] = parseAnswer(await exchange(url, bytes))
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, client))
+  return answers
+}
+
+const linesOf = (log: readonly string[]) => log.map((line) => JSON.parse(line) as LogLine)
+
+/** Waits until a counter, or the counts of a histogram, make a sum: an answer is counted when it has ended, which its client may know first. */
+async function expectTotal({ metrics }: Pick<TestServer, 'metrics'>, name: string, expected: number): Promise<void> {
+  const total = async () => {
+    const text = await metrics.registry.metrics()
+    const values = [...text.matchAll(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'gm'))]
+    return values.reduce((sum, [, value]) => sum + Number(value), 0)
+  }
+  await expect.poll(total, { timeout: 20_000 }).toBe(expected)
+}
+
+describe('whatever strangers send', () => {
+  test('is refused with an id, counted once, charged, and no fault of the server', async () => {
+    server = await startServer(petitPortail, { settings: { rateLimit: 600, addressRateLimit: 100_000 } })
+    const answers = await campaign(server.url, Array(10).fill(ATTACKS).flat())
+    for (const answer of answers) {
+      // 503: the machine is busy.
+      expect([400, 401, 405, 414, 501, 503, 505]).toContain(answer.status)
+      expect(answer.headers.get('x-request-id')).toMatch(/^\S+$/)
+    }
+    await expectTotal(server, 'palmares_http_request_duration_seconds_count', answers.length)
+    await expectTotal(server, 'palmares_http_problems_total', answers.length)
+    expect(linesOf(server.log).filter(({ level, msg }) => Number(level) > 30 && msg !== 'overloaded')).toEqual([])
+  })
+
+  test('is charged to its address, and limited with it', async () => {
+    server = await startServer(petitPortail, { settings: { rateLimit: 600, addressRateLimit: 5 } })
+    // The page costs nobody a request.
+    const charged = ATTACKS.filter((bytes) => !bytes.startsWith('SOURCE / '))
+    for (const bytes of charged) {
+      // More than twice the budget, as a minute may turn meanwhile.
+      const answers = await campaign(server.url, Array(12).fill(bytes))
+      const limited = answers.find(({ status }) => status === 429)
+      if (!limited) throw new Error(`not limited: ${JSON.stringify(bytes)}`)
+      await problemOf(limited, 'address_limited')
+    }
+    await expectTotal(server, 'palmares_http_request_duration_seconds_count', 12 * charged.length)
+  })
+})
+
+describe('the log', () => {
+  test('has a bounded number of lines for refusals, and says how many more there were; the metrics have all', async () => {
+    server = await startServer(petitPortail)
+    const attacks = Array(400).fill('DESCRIBE / RTSP/1.0\r\n\r\n')
+    await campaign(server.url, attacks)
+    await expectTotal(server, 'palmares_http_problems_total', attacks.length)
+    const { log } = server
+    await server.close()
+    server = undefined
+    const lines = linesOf(log)
+    const written = lines.filter(({ problem }) => problem === 'malformed_request').length
+    const suppressed = lines.reduce((sum, line) => sum + (line.suppressed?.malformed_request ?? 0), 0)
+    expect(written).toBeLessThan(attacks.length)
+    expect(written + suppressed).toBe(attacks.length)
+    expect(Math.max(...log.map((line) => line.length))).toBeLessThan(500)
+  })
+
+  test('has the stack of a fault once, and says how often it came again; the metrics have all', async () => {
+    const made = await makeStore()
+    await importInto(made.store, petitPortail)
+    const served = await serveStore(made.store)
+    await made.store.close()
+    const asks = Array(100).fill('GET /challenges HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    const answers = await campaign(served.url, asks)
+    for (const { status } of answers) expect([500, 503]).toContain(status)
+    const faults = answers.filter(({ status }) => status === 500 || status === 503).length
+    await expectTotal(served, 'palmares_http_problems_total', faults)
+    await served.app.close()
+    const errors = linesOf(served.log).filter(({ level }) => Number(level) >= 50)
+    const written = errors.filter(({ err }) => err !== undefined).length
+    const suppressed = errors.flatMap((line) => Object.values(line.suppressed ?? {})).reduce((sum, n) => sum + n, 0)
+    expect(written).toBeLessThan(faults / 2)
+    expect(written + suppressed).toBe(faults)
+  })
+})

@@ -1,0 +1,140 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addAccount, addKey, engines, OPERATOR, startServer, type TestServer } from './harness.js'
+import { exchange, parseAnswers, petitPortail } from './wire.js'
+
+const TRIES = 10
+/** An answer is counted when it has ended, which its client may know first. */
+const PATIENCE = { timeout: 20_000 }
+const GARBAGE = '\x16\x03\x01 no request\r\n\r\n'
+
+describe.each(engines)('on %s, requests that a client sends without waiting', (engine) => {
+  let server: TestServer
+  let key: string
+  let lastId = 1_000
+
+  beforeAll(async () => {
+    server = await startServer(petitPortail, { engine })
+    await addAccount(server.store, OPERATOR)
+    key = await addKey(server.store, OPERATOR.login, { portee: ['lecture', 'ecriture'] })
+  })
+  afterAll(() => server.close())
+
+  const head = (line: string, ...fields: string[]) =>
+    [`${line} HTTP/1.1`, 'Host: a', `Cookie: api_key=${key}`, ...fields, '', ''].join('\r\n')
+  const read = (...fields: string[]) => head('GET /challenges', ...fields)
+  /** A request that adds a category, which no other adds. */
+  const write = (...fields: string[]) => {
+    const body = JSON.stringify({ type: 'rubrique', id_rubrique: ++lastId, nom: `category ${lastId}` })
+    const length = `Content-Length: ${body.length}`
+    return head('POST /validations', 'Content-Type: application/x-ndjson', length, ...fields) + body
+  }
+  const ask = async (...parts: string[]) => parseAnswers(await exchange(server.url, Buffer.from(parts.join(''))))
+  const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status)
+  const categories = async () => (await server.json<{ id_rubrique: string }[]>('/rubriques')).length
+  /** How many answers are in the metrics. */
+  const counted = async () => {
+    const text = await server.metrics.registry.metrics()
+    const counts = [...text.matchAll(/^palmares_http_request_duration_seconds_count\{.*\} (\d+)$/gm)]
+    return counts.reduce((sum, [, count]) => sum + Number(count), 0)
+  }
+
+  test('100 Continue never stands inside the response before it', async () => {
+    for (let i = 0; i < TRIES; i++) {
+      const answers = await ask(
+        read(),
+        write('Expect: 100-continue'),
+        write('Expect: 100-continue', 'Connection: close'),
+      )
+      expect(statuses(answers)).toEqual([200, 100, 200, 100, 200])
+      for (const { body } of [answers[2], answers[4]] as { body: string }[]) expect(JSON.parse(body).appliquees).toBe(1)
+    }
+  })
+
+  test('bytes that are no request do not take the answers of those before them', async () => {
+    for (let i = 0; i < TRIES; i++) {
+      const answers = await ask(write(), GARBAGE)
+      expect(statuses(answers)).toEqual([200, 400])
+      expect(JSON.parse(answers[0]?.body ?? '').appliquees).toBe(1)
+    }
+  })
+
+  const broken: Record<string, { bytes: string; status: number }> = {
+    'bytes that are no request': { bytes: GARBAGE, status: 400 },
+    'half a request': { bytes: 'POST /validations HTTP/1.1\r\nHost: a\r\nX\r\n\r\n', status: 400 },
+    'a body with a malformed chunk': {
+      bytes:
+        'POST /login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+      status: 400,
+    },
+    'another protocol': { bytes: 'DESCRIBE / RTSP/1.0\r\n\r\n', status: 400 },
+    CONNECT: { bytes: 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', status: 400 },
+    'a version that is not spoken': { bytes: 'GET / HTTP/9.9\r\n\r\n', status: 505 },
+    'a head that is too long': { bytes: `GET / HTTP/1.1\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`, status: 431 },
+  }
+  for (const [what, { bytes, status }] of Object.entries(broken)) {
+    test(`${what}: what was applied before is answered in order, then the refusal, each is counted once`, async () => {
+      const [before, countedBefore] = [await categories(), await counted()]
+      const answers = await ask(write(), read(), write(), write(), bytes)
+      expect(statuses(answers)).toEqual([200, 200, 200, 200, status])
+      expect(answers.at(-1)?.head).toMatch(/^Connection: close$/im)
+      expect(await categories()).toBe(before + 3)
+      // The count of categories afterwards is an answer too.
+      await expect.poll(counted, PATIENCE).toBe(countedBefore + answers.length + 1)
+    })
+  }
+
+  test('a malformed rest of a request is answered once, whether it waits or is under way', async () => {
+    const { bytes } = broken['a body with a malformed chunk'] as { bytes: string }
+    for (const before of [[], [read()]]) {
+      const countedBefore = await counted()
+      expect(statuses(await ask(...before, bytes))).toEqual([...before.map(() => 200), 400])
+      await expect.poll(counted, PATIENCE).toBe(countedBefore + before.length + 1)
+    }
+  })
+
+  test('bytes behind a request that was refused before its body was read are refused too', async () => {
+    const type = 'Content-Type: application/json'
+    const refused = `POST /login HTTP/1.1\r\nHost: a b\r\n${type}\r\nContent-Length: 5\r\n\r\n{   }`
+    expect(statuses(await ask(refused, GARBAGE))).toEqual([400, 400])
+    expect(statuses(await ask(refused, write(), refused, GARBAGE))).toEqual([400, 200, 400, 400])
+  })
+
+  test('a request behind an answer that closes the connection is not applied', async () => {
+    const before = await categories()
+    const refused = head('POST /login', 'Transfer-Encoding: gzip, chunked')
+    expect(statuses(await ask(`${refused}0\r\n\r\n`, write(), write()))).toEqual([501])
+    expect(statuses(await ask(read('Connection: close'), write()))).toEqual([200])
+    expect(await categories()).toBe(before)
+  })
+
+  test('a client that closes its half of the connection gets its answers', async () => {
+    const answers = parseAnswers(await halfClosed(server.url, write() + write()))
+    expect(answers.map(({ status, body }) => [status, JSON.parse(body).appliquees])).toEqual([
+      [200, 1],
+      [200, 1],
+    ])
+  })
+
+  test('500 requests at once on one connection are answered in order', async () => {
+    const paths = Array.from({ length: 500 }, (_, i) => `/classement?limite=${(i % 50) + 1}`)
+    const answers = await ask(...paths.map((path) => head(`GET ${path}`)), read('Connection: close'))
+    expect(statuses(answers)).toEqual([...paths.map(() => 200), 200])
+    for (const [i, path] of paths.entries())
+      expect(answers[i]?.head).toContain(`${path}&debut_classement=0>; rel="first"`)
+  })
+})
+
+/** Sends bytes and the end of the connection with them, and reads what comes until the server closes its half. */
+function halfClosed(url: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk
+    })
+    socket.on('error', reject).on('end', () => resolve(text))
+    socket.end(bytes)
+  })
+}
