@@ -431,7 +431,7 @@ describe('check', () => {
       tamper(`tampered-${i}.db`, sql)
       const found = await run('check', ...database)
       expect(found).toMatchObject({ status: 1, stdout: expect.stringMatching(fault) })
-      expect(found.stderr).toBe('error: the store has faults; run `palmares check --repair`\n')
+      expect(found.stderr).toMatch(/^(checking [^\n]*\n)+error: the store has faults; run `palmares check --repair`\n$/)
       expect(await run('check', '--repair', ...database)).toMatchObject({ status: 0 })
       expect(await exported(`tampered-${i}.db`)).toEqual(before)
     })
@@ -442,7 +442,7 @@ describe('check', () => {
     tamper('dangling.db', 'pragma foreign_keys = off; delete from challenges')
     const { status, stdout, stderr } = await run('check', '--database', 'sqlite:dangling.db')
     expect([status, stdout]).toEqual([1, expect.stringMatching(/FAULT {2}file, indexes and references: .*validations/)])
-    expect(stderr).toMatch(/^error: the store has faults; restore a backup[^\n]*\n$/)
+    expect(stderr).toMatch(/^(checking [^\n]*\n)+error: the store has faults; restore a backup[^\n]*\n$/)
   })
 })
 
