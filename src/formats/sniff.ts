@@ -31,7 +31,7 @@ export function refuseOther(file: Uint8Array, expected: FormatName): void {
 const FORMATS_TOLD = `--format takes ${formatNames.join(', ')}`
 
 /** The format that the first bytes of a file are in, by what they hold; undefined where they are in none that is known. */
-export function formatOf(head: Buffer): FormatName | undefined {
+function formatOf(head: Buffer): FormatName | undefined {
   if (/^PK(?:\x03\x04|\x05\x06)/.test(head.toString('latin1', 0, 4))) return 'ctfd'
   const text = textOf(head)
   if (DUMP_LINE.test(text)) return 'ndjson'
