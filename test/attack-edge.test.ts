@@ -57,7 +57,7 @@ async function expectTotal({ metrics }: Pick<TestServer, 'metrics'>, name: strin
     const values = [...text.matchAll(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'gm'))]
     return values.reduce((sum, [, value]) => sum + Number(value), 0)
   }
-  await expect.poll(total, { timeout: 20_000 }).toBe(expected)
+  await expect.poll(total).toBe(expected)
 }
 
 describe('whatever strangers send', () => {

@@ -50,5 +50,5 @@ describe.each([1, 2])('%i process(es) that serve', (workers) => {
     const burst = Math.min(2_000, connectionsAtMost())
     const answers = await Promise.all(Array.from({ length: burst }, () => exchange(url, ask)))
     expect(answers.filter((text) => !text.startsWith('HTTP/1.1 200 '))).toEqual([])
-  }, 120_000)
+  })
 })
