@@ -135,7 +135,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     isReading = false
     await Promise.all(readers)
     expect(Object.keys(statuses)).toEqual(['200'])
-    expect(node.said.filter((line) => line.includes('reads go to the primary meanwhile'))).toHaveLength(1)
+    expect(node.said.filter((line) => line.includes('reads go to the primary meanwhile'))).not.toHaveLength(0)
   })
 
   test('that hang are waited for once, and then not asked', async () => {
