@@ -15,12 +15,12 @@ RUN rm -rf node_modules/@photostructure/sqlite/src \
 
 FROM base AS build
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY build.mjs tsconfig.json tsconfig.build.json ./
+COPY build.mjs tsconfig.json ./
 COPY src ./src
 COPY client ./client
 COPY web ./web
 # A clone whose files only their owner may read must give an image that another user can run.
-RUN npm run build && rm dist/.build.json dist/.tsbuildinfo && chmod -R a+rX package.json dist && mkdir empty
+RUN npm run build && rm dist/.build.json && chmod -R a+rX package.json dist && mkdir empty
 
 FROM node:22-bookworm-slim
 LABEL org.opencontainers.image.title="palmares" \

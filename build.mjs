@@ -6,14 +6,13 @@ import { join } from 'node:path'
 
 const TSC = 'node_modules/typescript/bin/tsc'
 const STEPS = [
-  ['Compiling the server', [TSC, '-p', 'tsconfig.build.json']],
+  ['Bundling the server', ['src/build.mjs']],
   ['Compiling the client', [TSC, '-p', 'client']],
   ['Bundling the page', ['web/build.mjs']],
 ]
 const SOURCES = [
   ...['build.mjs', 'package.json', 'package-lock.json', 'node_modules/.package-lock.json'],
-  ...['tsconfig.json', 'tsconfig.build.json', 'src', 'web'],
-  ...['client/package.json', 'client/tsconfig.json', 'client/src'],
+  ...['tsconfig.json', 'src', 'web', 'client/package.json', 'client/tsconfig.json', 'client/src'],
 ]
 const BUILT = ['dist', 'client/dist']
 /** The hash of every source that was built from, and of every file that was built. */

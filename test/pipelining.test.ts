@@ -106,6 +106,12 @@ describe.each(engines)('on %s, requests that a client sends without waiting', (e
     expect(await categories()).toBe(before)
   })
 
+  test('a request that arrives while an answer closes the connection is not applied', async () => {
+    const before = await categories()
+    for (let i = 0; i < 10 * TRIES; i++) await afterFirstBytes(server.url, read('Connection: close'), write())
+    expect(await categories()).toBe(before)
+  })
+
   test('a client that closes its half of the connection gets its answers', async () => {
     const answers = parseAnswers(await halfClosed(server.url, write() + write()))
     expect(answers.map(({ status, body }) => [status, JSON.parse(body).appliquees])).toEqual([
@@ -122,6 +128,18 @@ describe.each(engines)('on %s, requests that a client sends without waiting', (e
       expect(answers[i]?.head).toContain(`${path}&debut_classement=0>; rel="first"`)
   })
 })
+
+/** Sends bytes, and others as soon as the first ones are answered; resolves when the connection has closed. */
+function afterFirstBytes(url: string, first: string, second: string): Promise<void> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve) => {
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }, () => socket.write(first))
+    socket.once('data', () => socket.write(second))
+    // The server may reset a connection on which more bytes arrive than it reads.
+    socket.on('error', () => undefined)
+    socket.on('end', () => socket.end()).on('close', () => resolve())
+  })
+}
 
 /** Sends bytes and the end of the connection with them, and reads what comes until the server closes its half. */
 function halfClosed(url: string, bytes: string): Promise<string> {

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openStore } from '../src/store/open.js'
 import { ACCOUNT, addAccount, importInto, makeFolder } from './harness.js'
 import { PATIENCE } from './patience.js'
+import { makeScript } from './script.js'
 import { freePort } from './servers/child.js'
 import { parseAnswer, petitPortail, postLogin, problemOf } from './wire.js'
 
@@ -116,18 +117,17 @@ describe('the built program', () => {
 
 test('a stop amidst a statement that takes far longer ends without a word of the driver', async () => {
   const folder = makeFolder()
-  const dist = (path: string) => JSON.stringify(new URL(`../dist/${path}`, import.meta.url).href)
-  const script = `
-    import { openStore } from ${dist('store/open.js')}
-    import { stopApp } from ${dist('cli/listen.js')}
-    import { makeLog } from ${dist('cli/serving.js')}
+  const script = makeScript(`
+    import { openStore } from './src/store/open.js'
+    import { stopApp } from './src/cli/listen.js'
+    import { makeLog } from './src/cli/serving.js'
     const log = makeLog('info')
     const serving = { log, connections: 1, timeoutSeconds: 1 }
     const store = await openStore(${JSON.stringify(`sqlite:${join(folder, 'portal.db')}`)}, { create: true, serving })
     const endless = 'with recursive c(i) as (select 1 union all select i + 1 from c) select count(*) from c'
     const app = { close: () => store.write({}, (db) => db.select(endless)), server: { closeAllConnections() {} } }
-    await stopApp(app, store, log, 'SIGTERM')`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'ignore', 'pipe'] })
+    await stopApp(app, store, log, 'SIGTERM')`)
+  const child = spawn(process.execPath, [script.path], { stdio: ['ignore', 'ignore', 'pipe'] })
   let errors = ''
   child.stderr.on('data', (data) => (errors += data))
   expect(await once(child, 'close')).toEqual([null, 'SIGTERM'])
@@ -136,6 +136,7 @@ test('a stop amidst a statement that takes far longer ends without a word of the
     .split('\n')
     .map((line) => JSON.parse(line).msg)
   expect(messages).toEqual(['stopping', 'stopped before everything had ended'])
+  script.remove()
   rmSync(folder, { recursive: true })
 })
 

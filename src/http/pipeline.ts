@@ -71,13 +71,14 @@ export class Pipeline {
     // Nothing more is read while a request waits, so that few wait at once.
     socket.pause()
     previous.once('close', () => {
-      if (!socket.writable) return
       if (socket[LAST] === response) socket.resume()
       this.begin(request, response, before)
     })
   }
 
   private begin(request: IncomingMessage, response: Pending, before?: () => void): void {
+    // An earlier response closed the connection: this request could not be answered, so it is not applied.
+    if (!request.socket.writable) return
     const fault = response[FAULT] ?? (HTTP_METHODS.has(request.method ?? '') ? undefined : notHttp())
     if (fault) {
       this.refuseNow(request.socket, fault)

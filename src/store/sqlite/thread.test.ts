@@ -4,6 +4,7 @@ import type { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { addRubrique, type MadeStore, makeStore, rubriques } from '../../../test/harness.js'
 import { PATIENCE } from '../../../test/patience.js'
+import { makeScript } from '../../../test/script.js'
 import { turnsDuring } from '../../../test/turns.js'
 import { EVERYTHING } from '../journal.js'
 import { type Db, StoreError } from '../store.js'
@@ -158,15 +159,15 @@ describe('a write in the thread of writes', () => {
 
 test('a process whose store has threads ends by itself, closed or not, and not before its answers', async () => {
   for (const ending of ['await store.close()', '']) {
-    const script = `
-      import { openStore } from ${JSON.stringify(new URL('../../../dist/store/open.js', import.meta.url).href)}
+    const script = makeScript(`
+      import { openStore } from './src/store/open.js'
       const serving = { log: console, connections: 1, timeoutSeconds: 1 }
       const store = await openStore(${JSON.stringify(made.url)}, { create: false, serving })
       await store.write({}, (db) => db.exec('update etat set id = 1'))
       const [row] = await store.read((db) => db.select(${JSON.stringify(WORK)}), { isLong: true })
       console.log(row.nb)
-      ${ending}`
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      ${ending}`)
+    const child = spawn(process.execPath, [script.path], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     let output = ''
@@ -174,5 +175,6 @@ test('a process whose store has threads ends by itself, closed or not, and not b
       output += data
     })
     expect([await new Promise((resolve) => child.on('close', resolve)), output]).toEqual([0, '500000\n'])
+    script.remove()
   }
 })
