@@ -21,6 +21,8 @@ await build({
   // Programs compiled for each system, which are found beside their packages.
   external: ['@node-rs/argon2', '@photostructure/sqlite', 'pg-native', '#web/*', '#sqlite-thread'],
   // A dependency that is CommonJS asks for Node's modules by `require`.
-  banner: { js: "import { createRequire as requireFrom } from 'node:module'\nconst require = requireFrom(import.meta.url)" },
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'\nconst require = requireFrom(import.meta.url)",
+  },
   logLevel: 'warning',
 })
