@@ -1,17 +1,50 @@
 import { defineConfig } from 'vitest/config'
 import { PATIENCE } from './test/patience.js'
 
+const servers = ['test/build.ts', 'test/servers/global.ts']
+/** Their cases grow with `share`: a part of them here, all of them in the system tests. */
+const SHARED = ['test/properties', 'test/live', 'src/portal/round-trip', 'src/portal/stage', 'src/store/counted']
+
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/{*,servers/*}.test.ts', 'client/test/**/*.test.ts', 'web/src/**/*.test.ts'],
-    globalSetup: ['test/build.ts', 'test/servers/global.ts'],
-    // Most of the time is spent waiting for servers and processes, so one file more at once than there are cores to spare.
-    maxWorkers: 2,
-    // They end what hangs, and nothing else: a machine may be slow, and busy with others.
+    maxWorkers: '100%',
+    // The files of a worker share the modules that the first one loaded: loading them takes longer than most files.
+    isolate: false,
+    // These end what hangs, and nothing else: a machine may be slow, and busy with others.
     testTimeout: 600_000,
     hookTimeout: 600_000,
     teardownTimeout: 60_000,
     expect: { poll: PATIENCE },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'fast',
+          include: ['src/**/*.test.ts', 'test/*.test.ts', 'client/test/*.test.ts', 'web/src/**/*.test.ts'],
+          globalSetup: servers,
+          provide: { share: 0.2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'system',
+          include: ['test/{system,servers}/*.test.ts', ...SHARED.map((path) => `${path}.test.ts`)],
+          globalSetup: servers,
+          provide: { share: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          globalSetup: ['test/build.ts', 'test/browser/chromium.ts'],
+          // One browser at a time: each has processes of its own.
+          maxWorkers: 1,
+        },
+      },
+    ],
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts', 'client/src/**/*.ts'],

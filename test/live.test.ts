@@ -21,6 +21,7 @@ import {
 } from './harness.js'
 import { Model } from './model.js'
 import { partialLines } from './partial-lines.js'
+import { shareOf } from './share.js'
 import { watchedStore } from './watched.js'
 import { problemOf } from './wire.js'
 
@@ -82,7 +83,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
           }
         },
       ),
-      { numRuns: 4 },
+      { numRuns: shareOf(4) },
     )
   })
 

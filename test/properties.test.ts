@@ -5,6 +5,7 @@ import { anyPortal, randomPortal } from './fixtures.js'
 import { type DumpLine, engines, importInto, startServer, type TestServer } from './harness.js'
 import { Model } from './model.js'
 import { knownOf } from './requests.js'
+import { shareOf } from './share.js'
 
 const LISTS = ['/challenges', '/auteurs', '/classement', '/environnements_virtuels'] as const
 
@@ -28,7 +29,7 @@ describe.each(engines)('any portal on %s', (engine) => {
         for (const list of LISTS) await walkAsModel(server, model, `${list}?limite=${limite}`)
         await expectAsModel(server, model, '/rubriques')
       }),
-      { numRuns: 15 },
+      { numRuns: shareOf(15) },
     )
   })
 
@@ -48,7 +49,7 @@ describe.each(engines)('any portal on %s', (engine) => {
         await expectAsModel(server, model, '/classement?id_rubrique=9007199254740991')
         await expectAsModel(server, model, '/classement?periode=1873')
       }),
-      { numRuns: 10 },
+      { numRuns: shareOf(10) },
     )
   })
 
@@ -61,7 +62,7 @@ describe.each(engines)('any portal on %s', (engine) => {
           await expectAsModel(server, model, `${list}?debut_${list.slice(1)}=${debut}&limite=${limite}`)
         }
       }),
-      { numRuns: 15 },
+      { numRuns: shareOf(15) },
     )
   })
 
@@ -78,7 +79,7 @@ describe.each(engines)('any portal on %s', (engine) => {
           await expectAsModel(server, model, `/environnements_virtuels/${id_environnement_virtuel}`)
         }
       }),
-      { numRuns: 8 },
+      { numRuns: shareOf(8) },
     )
   })
 
@@ -105,7 +106,7 @@ describe.each(engines)('any portal on %s', (engine) => {
         await expectAsModel(server, model, '/auteurs/9007199254740991/progression')
         await expectAsModel(server, model, '/classement/histogramme?id_rubrique=9007199254740991')
       }),
-      { numRuns: 8, examples: [[large]] },
+      { numRuns: shareOf(8), examples: [[large]] },
     )
   })
 
@@ -125,7 +126,7 @@ describe.each(engines)('any portal on %s', (engine) => {
         for (const row of await server.json<Ranked[]>('/classement?limite=500')) note(row.id_auteur, row.place)
         expect([...places].filter(([, found]) => found.size !== 1)).toEqual([])
       }),
-      { numRuns: 8 },
+      { numRuns: shareOf(8) },
     )
   })
 
@@ -142,7 +143,7 @@ describe.each(engines)('any portal on %s', (engine) => {
           }
         }
       }),
-      { numRuns: 10 },
+      { numRuns: shareOf(10) },
     )
   })
 
@@ -155,7 +156,7 @@ describe.each(engines)('any portal on %s', (engine) => {
         for (const [target] of textFilters(model))
           await expectAsModel(server, model, target + encodeURIComponent(needle))
       }),
-      { numRuns: 60 },
+      { numRuns: shareOf(60) },
     )
   })
 
@@ -231,7 +232,7 @@ describe.each(engines)('any portal on %s', (engine) => {
           await walkAsModel(server, model, `/auteurs?${query}`)
         }
       }),
-      { numRuns: 10 },
+      { numRuns: shareOf(10) },
     )
   })
 })
@@ -253,7 +254,7 @@ describe.each(engines)('a large portal on %s', (engine) => {
       fc.asyncProperty(fc.nat(rows), async (debut) => {
         await expectAsModel(server, model, `/classement?debut_classement=${debut}&limite=40`)
       }),
-      { numRuns: 40 },
+      { numRuns: shareOf(40) },
     )
   })
 
@@ -264,7 +265,7 @@ describe.each(engines)('a large portal on %s', (engine) => {
         await expectAsModel(server, model, `/classement?autour_de=${id}&limite=5`)
         await expectAsModel(server, model, `/auteurs/${id}`)
       }),
-      { numRuns: 40 },
+      { numRuns: shareOf(40) },
     )
   })
 
@@ -273,7 +274,7 @@ describe.each(engines)('a large portal on %s', (engine) => {
       fc.asyncProperty(fc.nat(model.auteurs.length), async (debut) => {
         await expectAsModel(server, model, `/auteurs?debut_auteurs=${debut}&limite=20`)
       }),
-      { numRuns: 40 },
+      { numRuns: shareOf(40) },
     )
   })
 

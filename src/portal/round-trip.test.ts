@@ -12,6 +12,7 @@ import {
 } from '../../test/dump-model.js'
 import { type DumpLine, engines, type MadeStore, makeStore } from '../../test/harness.js'
 import { partialLines } from '../../test/partial-lines.js'
+import { shareOf } from '../../test/share.js'
 import type { Store } from '../store/store.js'
 import { lowerAscii } from '../text.js'
 import { checkPortal } from './check.js'
@@ -55,7 +56,7 @@ describe.each(engines)('a portal on %s', (engine) => {
   })
 
   /** Several round trips to a server make each run that much slower. */
-  const numRuns = (ofSqlite: number) => ({ numRuns: engine === 'postgres' ? ofSqlite / 4 : ofSqlite })
+  const numRuns = (ofSqlite: number) => ({ numRuns: shareOf(engine === 'postgres' ? ofSqlite / 4 : ofSqlite) })
 
   test('any sequence of imports, live lines and hidden statuts leaves the store as a brute-force restatement has it', async () => {
     await fc.assert(

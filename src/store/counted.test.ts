@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines, makeStore } from '../../test/harness.js'
+import { shareOf } from '../../test/share.js'
 import { countAll, leafOf, MAX_MEMBERS, rebuild, seek, verifyOrder } from './counted.js'
 import { EVERYTHING } from './journal.js'
 import type { Db, Store } from './store.js'
@@ -32,7 +33,7 @@ describe.each(engines)('on %s,', (engine) => {
             expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual([])
           })
         }),
-        { numRuns: 60 },
+        { numRuns: shareOf(60) },
       )
     })
 
@@ -134,7 +135,7 @@ describe.each(engines)('on %s,', (engine) => {
             expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
           })
         }),
-        { numRuns: 100 },
+        { numRuns: shareOf(100) },
       )
     })
 
@@ -149,7 +150,7 @@ describe.each(engines)('on %s,', (engine) => {
             expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
           })
         }),
-        { numRuns: 50 },
+        { numRuns: shareOf(50) },
       )
     })
 

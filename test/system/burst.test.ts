@@ -1,0 +1,54 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { openStore } from '../../src/store/open.js'
+import { makeFolder } from '../harness.js'
+import { type Running, startPalmares } from '../palmares.js'
+import { exchange } from '../wire.js'
+
+/** What the kernel lets a socket's queue be at most; undefined where it does not say. */
+function kernelBound(): number | undefined {
+  try {
+    return Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** Shows the queues of listening sockets, on Linux. */
+const SS = 'ss'
+const hasSs = spawnSync(SS, ['-V']).status === 0
+
+/** Files that a process may open, here and in the server, less what either needs besides connections. */
+function connectionsAtMost(): number {
+  const files = Number(execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' })) || 10_000
+  return Math.max(100, files - 200)
+}
+
+describe.each([1, 2])('%i process(es) that serve', (workers) => {
+  let folder: string
+  let running: Running | undefined
+  afterEach(async () => {
+    await running?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('take a burst of 2,000 connections: the queue is as long as the kernel allows, and all are answered', async () => {
+    folder = makeFolder()
+    const database = `sqlite:${join(folder, 'portal.db')}`
+    await (await openStore(database, { create: true })).close()
+    const options = ['--database', database, '--workers', String(workers), '--metrics-port', '0']
+    running = await startPalmares(['serve', ...options], { cwd: folder })
+    const { url } = running
+    if (hasSs) {
+      const sockets = execFileSync(SS, ['-Hltn', `sport = :${new URL(url).port}`], { encoding: 'utf8' })
+      const queue = Number(sockets.trim().split(/\s+/)[2])
+      expect(queue).toBe(Math.min(10_000, kernelBound() ?? 10_000))
+    }
+    const ask = 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+    const burst = Math.min(2_000, connectionsAtMost())
+    const answers = await Promise.all(Array.from({ length: burst }, () => exchange(url, ask)))
+    expect(answers.filter((text) => !text.startsWith('HTTP/1.1 200 '))).toEqual([])
+  })
+})

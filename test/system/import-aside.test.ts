@@ -1,0 +1,228 @@
+import { spawn } from 'node:child_process'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { generateLines } from '../../bench/generate.js'
+import { checkPortal } from '../../src/portal/check.js'
+import { EVERYTHING } from '../../src/store/journal.js'
+import { openStore } from '../../src/store/open.js'
+import { type BulkLimits, bulk } from '../../src/store/sqlite/bulk.js'
+import { openDriver } from '../../src/store/sqlite/driver.js'
+import type { BulkOptions, Db, Store } from '../../src/store/store.js'
+import { portail } from '../fixtures.js'
+import { addAccount, addKey, exportFrom, importInto, makeFolder, rubriques } from '../harness.js'
+import { until } from '../nodes.js'
+import { palmares } from '../palmares.js'
+
+const MEBIBYTE = 1024 * 1024
+
+let folder: string
+let file: string
+let url: string
+let store: Store
+
+beforeEach(async () => {
+  folder = makeFolder()
+  file = join(folder, 'portal.db')
+  url = `sqlite:${file}`
+  store = await openStore(url, { create: true })
+})
+
+afterEach(async () => {
+  await store.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('a merge aside', () => {
+  test('leaves the portal, its tables, indexes and triggers as a merge in place does, however often', async () => {
+    const other = await openStore(`sqlite:${join(folder, 'other.db')}`, { create: true })
+    for (const auteurs of [50, 20, 60]) {
+      const dump = dumpOf(auteurs)
+      const report = await importInto(aside(), dump, { replace: true })
+      expect(report).toEqual(await importInto(other, dump, { replace: true }))
+      expect(await exportFrom(store)).toEqual(await exportFrom(other))
+      expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
+    }
+    expect(schemaOf(file)).toEqual(schemaOf(join(folder, 'other.db')))
+    await other.close()
+  })
+
+  test('keeps what others change of accounts meanwhile: a key that is new, and that an account is gone with its author', async () => {
+    await importInto(store, portail)
+    for (const login of ['alice', 'bob'])
+      await addAccount(store, { login, password: 'a long password', idAuteur: login === 'alice' ? 1 : 2 })
+    await addKey(store, 'bob')
+    let merges = 0
+    const meanwhile = async () => {
+      merges++
+      await addKey(store, 'alice', { nom: 'meanwhile' })
+    }
+    await importInto(aside({ meanwhile }), [{ type: 'auteur', id_auteur: 2, supprime: true }])
+    expect(merges).toBe(1)
+    const [accounts, keys] = await store.read(async (db) => [
+      await db.select('select login from comptes'),
+      await db.select('select nom from cles_api'),
+    ])
+    expect([accounts, keys]).toEqual([[{ login: 'alice' }], [{ nom: 'meanwhile' }]])
+  })
+
+  test('is done over in place where others have written data meanwhile, and loses nothing of it', async () => {
+    await importInto(store, portail)
+    let merges = 0
+    const meanwhile = async () => {
+      if (++merges === 1) await addMeanwhile()
+    }
+    await importInto(aside({ meanwhile }), dumpOf(30))
+    expect(merges).toBe(2)
+    expect(await store.read(rubriques)).toContain('meanwhile')
+    await expectWhole()
+  })
+
+  test('keeps the log short, however much it writes', async () => {
+    const watcher = spawn(process.execPath, ['-e', WATCH_LOG, `${file}-wal`])
+    let seen = ''
+    watcher.stdout.setEncoding('utf8').on('data', (text: string) => (seen += text))
+    await until(() => seen !== '')
+    await importInto(aside({ maxLogBytes: MEBIBYTE, cacheKib: 1024 }), dumpOf(20_000))
+    watcher.stdin.end()
+    await new Promise((resolve) => watcher.on('close', resolve))
+    const mostBytes = Number(seen.trim().split('\n').at(-1))
+    expect(mostBytes).toBeGreaterThan(MEBIBYTE)
+    expect(mostBytes).toBeLessThan(4 * MEBIBYTE)
+    expect(statSync(file).size).toBeGreaterThan(10 * MEBIBYTE)
+    await expectWhole()
+  })
+})
+
+describe('a large import by another process', () => {
+  let dump: string
+
+  beforeEach(async () => {
+    await importInto(store, portail)
+    dump = join(folder, 'dump.ndjson')
+    writeFileSync(dump, dumpOf(30_000))
+  })
+
+  test('is seen whole or not at all by readers, who go on all the while', async () => {
+    const before = await countsOf(store)
+    const importing = palmares(['import', dump, '--replace', '--database', url], { cwd: folder })
+    let isOver = false
+    void importing.then(() => (isOver = true))
+    const seen = new Set<string>()
+    while (!isOver) {
+      seen.add(await countsOf(store))
+      await sleep(1)
+    }
+    expect((await importing).status).toBe(0)
+    expect([...seen, await countsOf(store)].filter((counts) => counts !== before)).toContain(await countsOf(store))
+    expect(new Set([...seen, await countsOf(store)]).size).toBe(2)
+    await expectWhole()
+  })
+
+  test('loses neither data nor accounts that are written while it fills its tables', async () => {
+    await addAccount(store, { login: 'alice', password: 'a long password', idAuteur: 1 })
+    const importing = palmares(['import', dump, '--database', url], { cwd: folder })
+    await until(() => leftovers() > 0)
+    await addKey(store, 'alice')
+    await addMeanwhile()
+    expect(await importing).toMatchObject({ status: 0 })
+    expect(await store.read(rubriques)).toContain('meanwhile')
+    expect(await store.read((db) => db.select('select nom from cles_api'))).toEqual([{ nom: 'test' }])
+    await expectWhole()
+  })
+
+  test.each([
+    ['while it reads', 0, 0],
+    ['when it has made its tables', 1, 0],
+    ['while it fills them', 1, 30],
+  ])('that is killed %s leaves the portal as it was, and the next import tidies up', async (_when, tables, delay) => {
+    const before = await exportFrom(store)
+    const child = spawn(process.execPath, ['dist/main.js', 'import', '-', '--database', url])
+    const closed = new Promise((resolve) => child.on('close', resolve))
+    const text = readFileSync(dump)
+    // All but some of the pipe has been read when that is written, and the last line is not whole.
+    await new Promise((resolve) => child.stdin.write(text.subarray(0, -10), resolve))
+    if (tables > 0) child.stdin.end(text.subarray(-10))
+    await until(() => leftovers() >= tables)
+    await sleep(delay)
+    child.kill('SIGKILL')
+    await closed
+    expect(leftovers() > 0).toBe(tables > 0)
+    expect(await exportFrom(store)).toEqual(before)
+    expect(await palmares(['check', '--database', url], { cwd: folder })).toMatchObject({ status: 0 })
+    await importInto(store, [{ type: 'auteur', id_auteur: 99, nom: 'next' }])
+    expect(await exportFrom(store)).toHaveLength(before.length + 1)
+    await expectWhole()
+  })
+})
+
+/** Writes the most that a file was seen to hold, whenever that grows, until its standard input ends. */
+const WATCH_LOG = `
+  const { statSync } = require('node:fs')
+  let most = -1
+  setInterval(() => {
+    const { size = 0 } = statSync(process.argv[1], { throwIfNoEntry: false }) ?? {}
+    if (size > most) console.log((most = size))
+  }, 1)
+  process.stdin.on('end', () => process.exit()).resume()`
+
+function dumpOf(auteurs: number): string {
+  return `${[...generateLines(auteurs)].join('\n')}\n`
+}
+
+/** The store, whose every bulk merges aside; `meanwhile` runs when the copies are merged. */
+function aside({ meanwhile, ...limits }: Partial<BulkLimits> & { meanwhile?: () => Promise<void> } = {}): Store {
+  const all = { isAside: () => true, maxLogBytes: MEBIBYTE, cacheKib: 1024, ...limits }
+  const bulkAside: Store['bulk'] = ({ mergeData, ...options }: BulkOptions, stage, merge) => {
+    const merging = async (db: Db) => {
+      const isChanged = await mergeData!(db)
+      await meanwhile?.()
+      return isChanged
+    }
+    return bulk(file, { ...options, mergeData: merging }, stage, merge, all)
+  }
+  return new Proxy(store, { get: (target, name) => (name === 'bulk' ? bulkAside : Reflect.get(target, name, target)) })
+}
+
+/** How many tables of imports there are that are not the portal's. */
+function leftovers(): number {
+  return queryOf(file, "select name from sqlite_master where type = 'table' and name glob 'neuf_*'").length
+}
+
+/** What a store consists of, without the names that imports give indexes. */
+function schemaOf(path: string): unknown[] {
+  const rows = queryOf(path, 'select type, tbl_name, sql from sqlite_master')
+  return rows.map((row) => JSON.stringify(Object.values(row)).replace(/\\"|'|neuf_[0-9a-f]{8}_/g, '')).sort()
+}
+
+function queryOf(path: string, sql: string): object[] {
+  const driver = openDriver(path, { readOnly: true, busyTimeoutMilliseconds: 1_000 })
+  try {
+    return driver.prepare(sql).all() as object[]
+  } finally {
+    driver.close()
+  }
+}
+
+function countsOf(of: Store): Promise<string> {
+  return of.read(async (db) =>
+    JSON.stringify(
+      await db.select(
+        'select (select count(*) from auteurs), (select count(*) from validations), (select count(*) from noeuds)',
+      ),
+    ),
+  )
+}
+
+/** A category that no dump of these tests has. */
+function addMeanwhile(): Promise<void> {
+  return store.write({ donnees: EVERYTHING }, async (db) => {
+    await db.exec("insert into rubriques (id_rubrique, nom) values (999, 'meanwhile')")
+  })
+}
+
+async function expectWhole(): Promise<void> {
+  expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
+  expect(leftovers()).toBe(0)
+}
