@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ACCOUNT, addAccount, engines, startServer, type TestServer } from '../../test/harness.js'
 import { BOB, exchange, parseAnswer, petitPortail, postLogin, problemOf, sessionOf } from '../../test/wire.js'
 import { nowSeconds } from '../instant.js'
-import { findCompte, insertSession, setDisabled } from './queries.js'
+import { findCompte, setDisabled } from './comptes-queries.js'
+import { insertSession } from './sessions-queries.js'
 import { digest, makeSessionToken } from './tokens.js'
 
 const { login, password } = ACCOUNT
@@ -293,7 +294,7 @@ for (const engine of engines) {
           for (const path of ['/login', '/rootme/login']) {
             const response = await sendRaw(`GET ${path}?${new URLSearchParams(RIGHT)}`, sent)
             expect([path, response.status, response.headers.getSetCookie()]).toEqual([path, 403, []])
-            expect(await response.text()).toContain('A browser may not sign in by an address')
+            expect(await response.text()).toContain('Browsers cannot sign in with a link')
           }
         })
       }
