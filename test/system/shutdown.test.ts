@@ -118,9 +118,9 @@ describe('the built program', () => {
 test('a stop amidst a statement that takes far longer ends without a word of the driver', async () => {
   const folder = makeFolder()
   const script = makeScript(`
-    import { openStore } from '../src/store/open.js'
-    import { stopApp } from '../src/cli/listen.js'
-    import { makeLog } from '../src/cli/serving.js'
+    import { openStore } from './src/store/open.js'
+    import { stopApp } from './src/cli/listen.js'
+    import { makeLog } from './src/cli/serving.js'
     const log = makeLog('info')
     const serving = { log, connections: 1, timeoutSeconds: 1 }
     const store = await openStore(${JSON.stringify(`sqlite:${join(folder, 'portal.db')}`)}, { create: true, serving })

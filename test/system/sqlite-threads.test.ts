@@ -160,7 +160,7 @@ describe('a write in the thread of writes', () => {
 test('a process whose store has threads ends by itself, closed or not, and not before its answers', async () => {
   for (const ending of ['await store.close()', '']) {
     const script = makeScript(`
-      import { openStore } from '../../src/store/sqlite/src/store/open.js'
+      import { openStore } from './src/store/open.js'
       const serving = { log: console, connections: 1, timeoutSeconds: 1 }
       const store = await openStore(${JSON.stringify(made.url)}, { create: false, serving })
       await store.write({}, (db) => db.exec('update etat set id = 1'))
