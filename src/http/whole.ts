@@ -6,7 +6,17 @@ import type { Endpoint, ServeWhole } from '../contract.js'
 import { Pool } from '../store/pool.js'
 import type { Made, Ready } from './cache.js'
 import { type Asked, bytesOf, cutStalled, goOut, headOf, sendLarge, sendOn, Turns, type WholeLimits } from './large.js'
-import { etagOf, heldFor, type Record, readQuery, requireScope, type ServeDeps, sendReady, toRoute } from './serve.js'
+import {
+  etagOf,
+  heldFor,
+  madeFrom,
+  type Record,
+  readQuery,
+  requireScope,
+  type ServeDeps,
+  sendReady,
+  toRoute,
+} from './serve.js'
 
 /** What is made in memory at most: it is joined, compressed and tagged while nothing else runs. */
 const MAX_MADE_BYTES = 8_388_608
@@ -83,7 +93,7 @@ function sendMade({ admission, limits }: Deps, asked: Asked, ready: Ready, isCac
 
 /** An answer that is being read: what is known once it is whole or too large, and when its snapshot has ended. */
 interface Reading {
-  begun: Promise<{ texts: string[]; isWhole: boolean; version: number }>
+  begun: Promise<{ texts: string[]; isWhole: boolean; made(ready: Ready): Made }>
   ended: Promise<void>
 }
 
@@ -95,10 +105,11 @@ function read({ store, cache, limits }: Deps, asked: Asked, turns: Turns): Readi
   const start = new Promise<Awaited<Reading['begun']>>((resolve) => {
     begin = resolve
   })
-  const ended = store.stream(async (db, { donnees }) => {
+  const ended = store.stream(async (db, versions) => {
+    const { reads } = db
     const pieces = asked.whole.pieces(db)[Symbol.asyncIterator]()
     const { texts, isWhole } = await collect(pieces, Math.min(cache.maxEntryBytes, MAX_MADE_BYTES))
-    begin({ texts, isWhole, version: donnees })
+    begin({ texts, isWhole, made: (ready) => madeFrom({ reads }, versions, ready) })
     if (!isWhole) await goOut(asked, turns, () => sendOn(asked, limits, bytesOf(texts, pieces)))
   })
   return { begun: Promise.race([start, ended.then(() => start)]), ended }
@@ -112,12 +123,12 @@ function readAlone({ store, limits }: Deps, asked: Asked, turns: Turns): Promise
 }
 
 async function madeOf({ begun, ended }: Reading, isGzip: boolean): Promise<Made> {
-  const { texts, isWhole, version } = await begun
+  const { texts, isWhole, made } = await begun
   if (!isWhole) throw new TooLarge()
   await ended
   const plain = Buffer.from(texts.join(''))
   const body = isGzip ? await promisify(gzip)(plain) : plain
-  return { ready: { body, etag: etagOf(body) }, depends: undefined, version }
+  return made({ body, etag: etagOf(body) })
 }
 
 /** Reads up to so many bytes, or a piece more. */

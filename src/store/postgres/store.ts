@@ -1,3 +1,5 @@
+import { SharedRun } from '../../shared-run.js'
+import { changesOf } from '../follower.js'
 import { LongReads } from '../long-reads.js'
 import type { Siblings } from '../opening.js'
 import { findBrokenReferences } from '../references.js'
@@ -14,7 +16,6 @@ import {
   type Versions,
 } from '../store.js'
 import { Streams } from '../streams.js'
-import { Checks } from './checks.js'
 import { Connection } from './connection.js'
 import { withClient } from './driver.js'
 import type { Replica } from './replicas.js'
@@ -43,7 +44,8 @@ export interface Beside {
 /** A portal on a PostgreSQL server, which any number of nodes share, with replicas for its reads where there are some. */
 export class PostgresStore implements Store {
   readonly engine = 'postgres'
-  private readonly checks = new Checks(() => this.primary.versions())
+  readonly changes = changesOf(this)
+  private readonly checks = new SharedRun(() => this.primary.versions())
   private readonly reads = { primary: 0, replica: 0 }
   private readonly longReads: LongReads<object> | undefined
   private readonly streams = new Streams()
@@ -63,6 +65,11 @@ export class PostgresStore implements Store {
   /** At once while the primary is heard; otherwise it is asked, by a question that begins after this call. */
   versions(): Versions | Promise<Versions> {
     return this.beside?.watcher.heard ?? this.checks.next()
+  }
+
+  /** A store that does not serve hears nothing. */
+  watch(moved: () => void): () => void {
+    return this.beside?.watcher.watch(moved) ?? (() => undefined)
   }
 
   async read<T>(work: (db: Db, version: Versions) => Promise<T>, options: ReadOptions = {}): Promise<T> {

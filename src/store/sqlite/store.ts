@@ -1,8 +1,10 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
+import { changesOf } from '../follower.js'
 import { EVERYTHING } from '../journal.js'
 import { LongReads } from '../long-reads.js'
 import { NodesByVersion } from '../nodes.js'
 import { Mutex, Pool } from '../pool.js'
+import { Reads } from '../reads.js'
 import { findBrokenReferences } from '../references.js'
 import {
   type BulkOptions,
@@ -30,6 +32,9 @@ const MAX_READING_THREADS = 2
 /** Threads for reads that last; whoever asks for them asks for fewer at once. */
 const MAX_STREAMING_THREADS = 8
 
+/** An eager follower looks whether another connection has committed so often; a look takes some 5 µs. */
+const WATCH_MILLISECONDS = 50
+
 const SEARCH_TABLES = ['auteurs_recherche', 'challenges_recherche', 'environnements_virtuels_recherche']
 const SELECT_VERSIONS = 'select version_donnees as donnees, version_comptes as comptes from etat'
 
@@ -40,6 +45,7 @@ const SELECT_VERSIONS = 'select version_donnees as donnees, version_comptes as c
  */
 export class SqliteStore implements Store {
   readonly engine = 'sqlite'
+  readonly changes = changesOf(this)
   private readonly readers: Pool<Connection>
   private readonly longReads: LongReads<LastingThread>
   private readonly writer: { current(): SqliteDb; close(): unknown }
@@ -88,6 +94,11 @@ export class SqliteStore implements Store {
     return this.seen!.versions
   }
 
+  watch(moved: () => void): () => void {
+    const timer = setInterval(moved, WATCH_MILLISECONDS).unref()
+    return () => clearInterval(timer)
+  }
+
   async read<T>(work: (db: Db, version: Versions) => Promise<T>, { isLong }: ReadOptions = {}): Promise<T> {
     this.reads++
     if (isLong && this.isServing) {
@@ -98,6 +109,7 @@ export class SqliteStore implements Store {
       try {
         const versions = reader.row(SELECT_VERSIONS) as unknown as Versions
         reader.nodes = this.nodes.of(versions.donnees)
+        reader.reads = new Reads()
         return await work(reader, versions)
       } finally {
         reader.rollback()
@@ -220,6 +232,7 @@ async function readBeside<T>(
   work: (db: Db, version: Versions) => Promise<T>,
 ): Promise<T> {
   thread.deadline = deadline
+  thread.reads = new Reads()
   try {
     const [, versions] = await Promise.all([thread.change('begin'), thread.row(SELECT_VERSIONS)])
     return await work(thread, versions as unknown as Versions)
