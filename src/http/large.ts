@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { WholeAnswer } from '../contract.js'
 import { Problem } from '../errors.js'
 import { addressKey } from '../limits/address.js'
+import { Semaphore } from '../semaphore.js'
 import { StoreError } from '../store/store.js'
 import { addressOf } from './origin.js'
 
@@ -108,23 +109,27 @@ function streamHeadOf(asked: Asked): { [name: string]: string } {
 
 /** Lets so many answers go out at once and refuses the next; an address without a valid credential has one of them at most. */
 export class Turns {
-  private underWay = 0
+  private readonly all: Semaphore
   private readonly addresses = new Set<string>()
 
-  constructor(private readonly maxAtOnce: number) {}
+  constructor(permits: number) {
+    this.all = new Semaphore({ permits, full: overloaded })
+  }
 
   async use<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
     const address = request.principal ? undefined : addressKey(addressOf(request))
-    if (this.underWay >= this.maxAtOnce || (address && this.addresses.has(address))) {
-      throw new Problem('overloaded', { retryAfterSeconds: RETRY_SECONDS })
-    }
-    this.underWay++
+    if (address && this.addresses.has(address)) throw overloaded()
+    const release = this.all.take()
     if (address) this.addresses.add(address)
     try {
       return await work()
     } finally {
-      this.underWay--
+      release()
       if (address) this.addresses.delete(address)
     }
   }
+}
+
+function overloaded(): Problem {
+  return new Problem('overloaded', { retryAfterSeconds: RETRY_SECONDS })
 }

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Endpoint, ServeWhole } from '../contract.js'
-import { Pool } from '../store/pool.js'
+import { Semaphore } from '../semaphore.js'
 import type { Made, Ready } from './cache.js'
 import { type Asked, bytesOf, cutStalled, goOut, headOf, sendLarge, sendOn, Turns, type WholeLimits } from './large.js'
 import {
@@ -34,11 +34,7 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
   return (endpoint, plan) => {
     record(endpoint, true)
     const turns = new Turns(endpoint.maxAtOnce ?? 1)
-    const making = new Pool(
-      () => ({}),
-      () => undefined,
-      MAX_MAKING,
-    )
+    const making = new Semaphore({ permits: MAX_MAKING })
     app.route({
       method: ['GET', 'HEAD'],
       url: toRoute(endpoint.path),
@@ -64,12 +60,12 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
 async function answer(
   deps: Deps,
   asked: Asked,
-  { turns, making }: { turns: Turns; making: Pool<object> },
+  { turns, making }: { turns: Turns; making: Semaphore },
   key: string,
 ): Promise<FastifyReply> {
   let led: Reading | undefined
   const work = () =>
-    making.use(() => {
+    making.run(() => {
       led = read(deps, asked, turns)
       return madeOf(led, asked.isGzip)
     })
