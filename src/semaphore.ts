@@ -4,7 +4,7 @@ export interface SemaphoreOptions {
   permits: number
   /** How many callers may wait; as many as come where it is not given. */
   maxQueued?: number
-  /** Thrown where no permit is free and nobody may wait any more. */
+  /** Thrown where no permit is free and the queue is full. */
   full?(): Error
   /** Thrown after `close`. */
   closed?(): Error

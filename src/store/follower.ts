@@ -31,7 +31,7 @@ class VersionFollower<Line> implements Follower<Line> {
   private readonly reading = new SharedRun(() => this.readOn())
   private eager = 0
   private stopWatching: (() => void) | undefined
-  private told = 0
+  private reached = 0
 
   constructor(
     private readonly kind: keyof Versions,
@@ -40,12 +40,12 @@ class VersionFollower<Line> implements Follower<Line> {
   ) {}
 
   get version(): number {
-    return this.told
+    return this.reached
   }
 
   reach(version: number): Promise<void> | undefined {
-    if (version === this.told) return undefined
-    if (!this.isAwaited()) return this.tell(version, undefined)
+    if (version === this.reached) return undefined
+    if (!this.isAwaited()) return this.publish(version, undefined)
     return this.catchUp(version)
   }
 
@@ -67,30 +67,30 @@ class VersionFollower<Line> implements Follower<Line> {
 
   /** A read in flight may predate `version`; the next one cannot. */
   private async catchUp(version: number): Promise<void> {
-    for (let round = 0; round < 2 && version > this.told; round++) await this.reading.current()
-    if (version < this.told) await this.checkBackward()
+    for (let round = 0; round < 2 && version > this.reached; round++) await this.reading.current()
+    if (version < this.reached) await this.checkBackward()
   }
 
   private readOn(): Promise<void> {
-    const since = this.told
+    const since = this.reached
     return this.store.read(async (db, versions) => {
       const version = versions[this.kind]
       const lines = await this.readLines(db, since, version)
-      // Where the store went back meanwhile, these lines do not follow what was told last.
-      this.tell(version, since === this.told ? lines : undefined)
+      // Where the store went back meanwhile, these lines do not follow the last news.
+      this.publish(version, since === this.reached ? lines : undefined)
     })
   }
 
   /** A request may have learnt its version before another one advanced it, or the store may have gone back. */
   private async checkBackward(): Promise<void> {
-    const before = this.told
+    const before = this.reached
     const version = (await this.store.versions())[this.kind]
-    if (version < before && before === this.told) this.tell(version, undefined)
+    if (version < before && before === this.reached) this.publish(version, undefined)
   }
 
-  private tell(to: number, lines: readonly Line[] | undefined): undefined {
-    const news: News<Line> = { from: this.told, to, lines }
-    this.told = to
+  private publish(to: number, lines: readonly Line[] | undefined): undefined {
+    const news: News<Line> = { from: this.reached, to, lines }
+    this.reached = to
     for (const subscriber of this.subscribers) subscriber.hear(news)
   }
 

@@ -40,7 +40,7 @@ export class Pool<T> {
     }
   }
 
-  /** Lends no more, waits for what is lent and for callers that waited already, and disposes of everything. */
+  /** Refuses new callers, waits for those that have a resource or wait for one, and disposes of everything. */
   async close(): Promise<void> {
     await this.turns.close()
     for (const resource of this.idle.splice(0)) await this.options.dispose(resource)

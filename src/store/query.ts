@@ -13,7 +13,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
-import { type Only, type OnlyRows, type Rests, restsOf } from './reads.js'
+import { type Only, type OnlyRows, type Sources, sourcesOf } from './reads.js'
 import type { Tables } from './tables.js'
 
 export type Engine = 'sqlite' | 'postgres'
@@ -34,8 +34,8 @@ export interface CompiledStatement {
   name?: string
   /** Values in the order of the placeholders; a `Parameter` stands for what the caller gives. */
   values: readonly unknown[]
-  /** What it depends on; undefined where only its text says so. */
-  rests?: Rests
+  /** What it reads; undefined where only its text says so. */
+  sources?: Sources
 }
 
 /**
@@ -101,8 +101,8 @@ export function compile<P extends Parameters, R>(target: Statement<P, R>, engine
   const known = target.compiled[engine]
   if (known) return known
   const compiled = toCompiled(target.build(builders[engine], placeholders as P))
-  const rests = restsOf(compiled.sql, target.only, target.onlyRows)
-  const named = { ...compiled, name: hash('sha1', compiled.sql), rests }
+  const sources = sourcesOf(compiled.sql, target.only, target.onlyRows)
+  const named = { ...compiled, name: hash('sha1', compiled.sql), sources }
   target.compiled[engine] = named
   return named
 }

@@ -23,8 +23,8 @@ export type OnlyRows<R> = { readonly [T in Exclude<NamedTable, 'validations'>]?:
 /** For statements that read entries of a counted order: their caller notes which. */
 export const COVERED = { auteurs: {}, challenges: {}, validations: {} } as const
 
-/** What a statement depends on, without the values of its parameters. */
-export interface Rests {
+/** What a statement reads, without the values of its parameters. */
+export interface Sources {
   isEverything: boolean
   tables: readonly DataTable[]
   byParameter: readonly (readonly [column: RecordColumn, parameter: string])[]
@@ -39,11 +39,11 @@ export class Reads {
   private readonly spans = new Map<string, Span[]>()
 
   /** Notes a statement that was run, with its parameters and its rows. */
-  statement(rests: Rests, given: Readonly<Record<string, unknown>>, rows: readonly unknown[]): void {
-    if (rests.isEverything) this.isEverything = true
-    for (const table of rests.tables) this.tables.add(table)
-    for (const [column, parameter] of rests.byParameter) this.records(column, [given[parameter] as number])
-    for (const [column, name] of rests.byRow) {
+  statement(sources: Sources, given: Readonly<Record<string, unknown>>, rows: readonly unknown[]): void {
+    if (sources.isEverything) this.isEverything = true
+    for (const table of sources.tables) this.tables.add(table)
+    for (const [column, parameter] of sources.byParameter) this.records(column, [given[parameter] as number])
+    for (const [column, name] of sources.byRow) {
       this.records(
         column,
         rows.map((row) => (row as Record<string, number>)[name] as number),
@@ -86,31 +86,31 @@ export class Reads {
 
 /** Texts of statements that are built anew each time; when there are more, all are forgotten. */
 const MAX_TEXTS = 1_000
-const texts = new Map<string, Rests>()
+const texts = new Map<string, Sources>()
 
 /** What a text without narrowing depends on; each text is read once. */
-export function restsOfText(sql: string): Rests {
+export function sourcesOfText(sql: string): Sources {
   const known = texts.get(sql)
   if (known) return known
   if (texts.size >= MAX_TEXTS) texts.clear()
-  const rests = restsOf(sql, {}, {})
-  texts.set(sql, rests)
-  return rests
+  const sources = sourcesOf(sql, {}, {})
+  texts.set(sql, sources)
+  return sources
 }
 
 /**
  * What a statement depends on. Tables and columns are found as plain words of its text: a word too many makes it depend on
  * more than it reads, which costs hits of the cache alone.
  */
-export function restsOf(sql: string, only: Only<never>, rows: OnlyRows<never>): Rests {
+export function sourcesOf(sql: string, only: Only<never>, rows: OnlyRows<never>): Sources {
   const words = new Set(sql.toLowerCase().match(/\w+/g))
   const isEverything = namesAfter(SOURCE, sql).some((name) => !isKnown(name) && !namesAfter(PART, sql).includes(name))
   const readsAll = ALL_COLUMNS.test(sql)
   const found = new Set<DataTable>(DATA_TABLES.filter((table) => words.has(table) || words.has(`${table}_recherche`)))
   for (const [table, columns] of Object.entries(FOLLOWS)) {
     if (!words.has(table)) continue
-    for (const [column, sources] of Object.entries(columns)) {
-      if (column === '*' || readsAll || words.has(column)) for (const source of sources) found.add(source)
+    for (const [column, origins] of Object.entries(columns)) {
+      if (column === '*' || readsAll || words.has(column)) for (const origin of origins) found.add(origin)
     }
   }
   const named = only as Readonly<Record<string, Readonly<Record<string, string>> | undefined>>

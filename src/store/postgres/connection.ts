@@ -4,7 +4,7 @@ import type { Compilable } from 'kysely'
 import type { QueryConfig, QueryResult } from 'pg'
 import type { HeldNodes } from '../nodes.js'
 import { bind, builders, type CompiledStatement, compiledOf, type Parameters, type Statement } from '../query.js'
-import { type Reads, restsOfText } from '../reads.js'
+import { type Reads, sourcesOfText } from '../reads.js'
 import { type Db, type Search, StoreError } from '../store.js'
 import type { Address } from './address.js'
 import { type Client, copyFrom, type PoolClient, sendTogether, toStoreError } from './driver.js'
@@ -44,7 +44,7 @@ export class Connection implements Db {
   }
 
   async select<R>(sql: string, ...values: unknown[]): Promise<R[]> {
-    this.reads?.statement(restsOfText(sql), {}, [])
+    this.reads?.statement(sourcesOfText(sql), {}, [])
     return (await this.query({ text: numbered(sql), values })).rows as R[]
   }
 
@@ -93,7 +93,7 @@ export class Connection implements Db {
   ): Promise<unknown[]> {
     const compiled = compiledOf(query, 'postgres')
     const { rows } = await this.runCompiled(compiled, given)
-    this.reads?.statement(compiled.rests ?? restsOfText(compiled.sql), given, rows)
+    this.reads?.statement(compiled.sources ?? sourcesOfText(compiled.sql), given, rows)
     return rows
   }
 

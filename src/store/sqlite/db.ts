@@ -1,7 +1,7 @@
 import type { Compilable } from 'kysely'
 import type { HeldNodes } from '../nodes.js'
 import { bind, builders, compiledOf, type Parameters, type Statement } from '../query.js'
-import { type Reads, restsOfText } from '../reads.js'
+import { type Reads, sourcesOfText } from '../reads.js'
 import type { Db } from '../store.js'
 import { search } from './search.js'
 
@@ -32,14 +32,14 @@ export abstract class SqliteDb implements Db {
   async all(query: Query, given: Parameters = {}): Promise<never[]> {
     const compiled = compiledOf(query, 'sqlite')
     const rows = await this.rows(compiled.sql, ...bind(compiled, given))
-    this.reads?.statement(compiled.rests ?? restsOfText(compiled.sql), given, rows)
+    this.reads?.statement(compiled.sources ?? sourcesOfText(compiled.sql), given, rows)
     return rows as never[]
   }
 
   async get(query: Query, given: Parameters = {}): Promise<never> {
     const compiled = compiledOf(query, 'sqlite')
     const row = await this.row(compiled.sql, ...bind(compiled, given))
-    this.reads?.statement(compiled.rests ?? restsOfText(compiled.sql), given, row ? [row] : [])
+    this.reads?.statement(compiled.sources ?? sourcesOfText(compiled.sql), given, row ? [row] : [])
     return row as never
   }
 
@@ -53,7 +53,7 @@ export abstract class SqliteDb implements Db {
   }
 
   async select<R>(sql: string, ...values: unknown[]): Promise<R[]> {
-    this.reads?.statement(restsOfText(sql), {}, [])
+    this.reads?.statement(sourcesOfText(sql), {}, [])
     return (await this.rows(sql, ...values)) as R[]
   }
 
