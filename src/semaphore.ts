@@ -20,7 +20,7 @@ export interface Deadline {
 export class Semaphore {
   private taken = 0
   private readonly queue = new Set<() => void>()
-  private isClosed = false
+  private closing: Promise<void> | undefined
   private drained: () => void = () => undefined
 
   constructor(private readonly options: SemaphoreOptions) {}
@@ -32,7 +32,7 @@ export class Semaphore {
 
   /** Takes permits without waiting. Returns a function that gives them back, which may be called twice. */
   take(permits = 1): () => void {
-    if (this.isClosed) throw this.options.closed?.() ?? new Error('closed')
+    if (this.closing) throw this.options.closed?.() ?? new Error('closed')
     if (this.taken + permits > this.options.permits) throw this.fullError()
     this.taken += permits
     return this.releaseOf(permits)
@@ -40,7 +40,7 @@ export class Semaphore {
 
   /** Takes one permit, at once where one is free. No turn comes after the deadline. */
   enter(deadline?: Deadline): (() => void) | Promise<() => void> {
-    if (this.isClosed || this.taken < this.options.permits) return this.take()
+    if (this.closing || this.taken < this.options.permits) return this.take()
     const { maxQueued = Number.POSITIVE_INFINITY } = this.options
     if (this.queue.size >= maxQueued) throw this.fullError()
     return this.turn(deadline)
@@ -58,11 +58,11 @@ export class Semaphore {
 
   /** Takes no new callers. Resolves when all who hold a permit or wait for one are done. */
   close(): Promise<void> {
-    this.isClosed = true
-    if (this.count === 0) return Promise.resolve()
-    return new Promise((resolve) => {
+    this.closing ??= new Promise((resolve) => {
       this.drained = resolve
+      if (this.count === 0) resolve()
     })
+    return this.closing
   }
 
   /** Waits for a permit that somebody gives back. */
