@@ -75,7 +75,7 @@ export function buildApp({ store, settings, metrics, observe, limits, log, whole
   const guard = new Guard(store)
   const admission = new Admission(guard, new TurnVersions(store, app.server), budgets)
   const challengeUrl = challengeUrls(settings.portalUrl)
-  const cache = new ResponseCache(store, settings.cacheBytes)
+  const cache = new ResponseCache(store.changes.donnees, settings.cacheBytes)
   const { bounds } = settings
   const deps: ServeDeps = { store, cache, origins, admission, metrics, challengeUrl, bounds }
   const wholeDeps = { ...deps, limits: wholeLimits ?? WHOLE_LIMITS }
@@ -130,7 +130,8 @@ export function buildApp({ store, settings, metrics, observe, limits, log, whole
     prefix: PREFIX,
   })
 
-  app.addHook('onClose', () => guard.flush())
+  app.addHook('onClose', () => guard.close())
+  app.addHook('onClose', async () => cache.close())
   app.addHook('onClose', () => limits.close())
   app.register(async (others) => refuseOtherMethods(others, admission, operations))
 

@@ -101,22 +101,8 @@ export interface Page<Row> {
   more: boolean
 }
 
-/** What a read answers: a body of its schema, the page that it shows where it is a list, and what it was made from. */
-export type Answer<B extends TSchema> = { body: Static<B>; page?: Omit<Page<unknown>, 'rows'>; depends?: Depends }
-
-/**
- * What an answer was made from, so that it is held until that changes. Without it, any change of the data lets it go.
- *
- * Names: `auteurs` and `challenges`, any of these records; `rubriques`, with their counts; `validations`, any of them;
- * `auteur/N`, the author and what they solved; `challenge/N`, who solved it. An import touches everything.
- */
-export interface Depends {
-  names: readonly string[]
-  /** Authors whose names it shows. */
-  noms?: readonly number[]
-  /** Counted orders that it shows a part of: between these keys. */
-  ranges?: readonly (readonly [arbre: string, de: number, a: number])[]
-}
+/** What a read answers: a body of its schema, and the page that it shows where it is a list. */
+export type Answer<B extends TSchema> = { body: Static<B>; page?: Omit<Page<unknown>, 'rows'> }
 
 /** What a read may use besides its parameters. */
 export interface ReadContext {
@@ -201,10 +187,6 @@ export type ServeAction = <P extends Parameters, Q extends Parameters, B extends
 ) => void
 
 /** Shapes a page of rows into the answer of a list. */
-export function listAnswer<Row, Item>(
-  page: Page<Row>,
-  present: (row: Row) => Item,
-  depends: Depends,
-): { body: Item[]; page: Page<Row>; depends: Depends } {
-  return { body: page.rows.map(present), page, depends }
+export function listAnswer<Row, Item>(page: Page<Row>, present: (row: Row) => Item): { body: Item[]; page: Page<Row> } {
+  return { body: page.rows.map(present), page }
 }

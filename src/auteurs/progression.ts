@@ -32,11 +32,11 @@ function thinned<T>(points: readonly T[]): T[] {
   )
 }
 
-const selectBase = statement<{ id: number }>()((q, p) =>
+const selectBase = statement<{ id: number }>({ auteurs: { id_auteur: 'id' } })((q, p) =>
   q.selectFrom('auteurs').select('base').where('id_auteur', '=', p.id),
 )
 
-const selectSolved = statement<{ id: number }>()((q, p) =>
+const selectSolved = statement<{ id: number }>({ validations: { id_auteur: 'id' } })((q, p) =>
   q
     .selectFrom('validations')
     .innerJoin('challenges', 'challenges.id_challenge', 'validations.id_challenge')

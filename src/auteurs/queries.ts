@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { CLASSEMENT, placeOf } from '../classement/rank.js'
-import type { Depends, Page } from '../contract.js'
+import { placeOf } from '../classement/rank.js'
+import type { Page } from '../contract.js'
 import { Problem } from '../errors.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { listIds, padded } from '../store/list.js'
@@ -60,13 +60,10 @@ export async function findAuteur(db: Db, idAuteur: number): Promise<AuteurRow> {
   }
 }
 
-/** What an author's detail was made from. */
-export function dependsOfAuteur({ id_auteur, score }: AuteurRow): Depends {
-  const cle = 0 - score
-  return { names: [`auteur/${id_auteur}`, 'challenges'], ranges: [[CLASSEMENT, cle, cle]] }
-}
+/** Of one author. */
+const OWN = { auteurs: { id_auteur: 'id' }, validations: { id_auteur: 'id' } } as const
 
-const selectAuteur = statement<{ id: number }>()((q, p) =>
+const selectAuteur = statement<{ id: number }>(OWN)((q, p) =>
   q
     .selectFrom('auteurs')
     .select(['id_auteur', 'nom', 'score', 'statut', 'lang', 'nb_validations'])
@@ -82,7 +79,7 @@ const selectWritten = statement<{ id: number }>()((q, p) =>
     .orderBy('challenges.id_challenge'),
 )
 
-const selectValidations = statement<{ id: number }>()((q, p) =>
+const selectValidations = statement<{ id: number }>(OWN)((q, p) =>
   q
     .selectFrom('validations')
     .innerJoin('challenges', 'challenges.id_challenge', 'validations.id_challenge')

@@ -1,7 +1,7 @@
 import type { Principal, Scope } from '../contract.js'
 import type { ErrorCode } from '../errors.js'
 import { nowSeconds } from '../instant.js'
-import { readEnded } from '../store/ended.js'
+import type { Follower, News, Subscriber } from '../store/changes.js'
 import type { Store } from '../store/store.js'
 import { type CredentialRow, findCredentials, MAX_CREDENTIALS } from './credentials-queries.js'
 import { digest, isApiKey, isSameDigest, isSessionToken } from './tokens.js'
@@ -56,20 +56,30 @@ interface Unknown {
 
 /**
  * Turns a credential into a principal. What it learnt from the store is cached. When the version of the accounts moves, it
- * first reads which credentials ended, so that the next request obeys and all others stay cached.
+ * first hears which credentials ended, so that the next request obeys and all others stay cached.
  */
-export class Guard {
+export class Guard implements Subscriber<string> {
   private readonly held = new Map<string, Held>()
   private readonly uses: Uses
-  /** What ended up to this version of the accounts is dropped. */
-  private version = 0
-  private catchingUp: Promise<void> | undefined
+  private readonly changes: Follower<string>
+  private readonly unsubscribe: () => void
 
   constructor(
     private readonly store: Store,
     private readonly now: () => number = nowSeconds,
   ) {
     this.uses = new Uses(store)
+    this.changes = store.changes.comptes
+    this.unsubscribe = this.changes.subscribe(this)
+  }
+
+  get isInterested(): boolean {
+    return this.held.size > 0
+  }
+
+  hear({ lines: ended }: News<string>): void {
+    if (!ended) this.held.clear()
+    for (const empreinte of ended ?? []) this.held.delete(empreinte)
   }
 
   /**
@@ -77,30 +87,8 @@ export class Guard {
    * asked once, for at most four credentials, and for more than one only if `mayAskMore` allows it.
    */
   identify(presented: readonly Presented[], version: number, mayAskMore: MayAskMore): Identity | Promise<Identity> {
-    if (version !== this.version && this.held.size > 0) {
-      return this.catchUp(version).then(() => this.find(presented, mayAskMore))
-    }
-    this.version = version
-    return this.find(presented, mayAskMore)
-  }
-
-  /** Drops credentials that ended by `version`. A read in flight may predate `version`; the next one cannot. */
-  private async catchUp(version: number): Promise<void> {
-    for (let round = 0; round < 2 && version !== this.version; round++) {
-      this.catchingUp ??= this.dropEnded().finally(() => {
-        this.catchingUp = undefined
-      })
-      await this.catchingUp
-    }
-  }
-
-  private dropEnded(): Promise<void> {
-    return this.store.read(async (db, { comptes }) => {
-      const ended = await readEnded(db, this.version, comptes)
-      if (!ended) this.held.clear()
-      for (const empreinte of ended ?? []) this.held.delete(empreinte)
-      this.version = comptes
-    })
+    const reached = this.changes.reach(version)
+    return reached ? reached.then(() => this.find(presented, mayAskMore)) : this.find(presented, mayAskMore)
   }
 
   private find(presented: readonly Presented[], mayAskMore: MayAskMore): Identity | Promise<Identity> {
@@ -166,7 +154,7 @@ export class Guard {
       )
       return rows.map((row) => {
         const held = { row, principal: toPrincipal(row) }
-        if (comptes === this.version) this.hold(row.empreinte, held)
+        if (comptes === this.changes.version) this.hold(row.empreinte, held)
         return held
       })
     })
@@ -193,7 +181,8 @@ export class Guard {
   }
 
   /** Writes the uses that are noted and not yet written. */
-  flush(): Promise<void> {
+  close(): Promise<void> {
+    this.unsubscribe()
     return this.uses.flush()
   }
 }

@@ -145,6 +145,8 @@ export interface ChallengeItemRow {
   nb_validations: number
 }
 
+export type ChallengeTitleRow = Omit<ChallengeItemRow, 'nb_validations'>
+
 export interface ChallengeRow extends ChallengeItemRow {
   descriptif: string
   traductions: { id_challenge: number; lang: string }[]

@@ -1,13 +1,14 @@
-import { sql } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Page } from '../contract.js'
 import { Problem } from '../errors.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { leafOf, MAX_MEMBERS, seek } from '../store/counted.js'
 import { listIds, padded } from '../store/list.js'
-import { type Builder, forRows, hidden, statement } from '../store/query.js'
+import { type Builder, byRows, forRows, hidden, statement } from '../store/query.js'
+import { COVERED } from '../store/reads.js'
 import type { Db } from '../store/store.js'
-import { UNKNOWN_DATE } from '../store/tables.js'
-import type { ChallengeItemRow, ChallengeRow, ValidationRow } from './contract.js'
+import { type Tables, UNKNOWN_DATE } from '../store/tables.js'
+import type { ChallengeItemRow, ChallengeRow, ChallengeTitleRow, ValidationRow } from './contract.js'
 
 export interface ChallengeFilters {
   /** Folded. */
@@ -21,12 +22,32 @@ export interface ChallengeFilters {
   auteurs?: number[] | undefined
 }
 
-export async function findChallenges(
+export function findChallenges(
   db: Db,
   filters: ChallengeFilters,
   debut = 0,
   limite = DEFAULT_PAGE_ROWS,
 ): Promise<Page<ChallengeItemRow>> {
+  return findPage(db, filters, debut, limite, selectItems(db.q))
+}
+
+/** The same without the counts, which any solve changes. */
+export function findChallengeTitles(
+  db: Db,
+  filters: ChallengeFilters,
+  debut: number,
+  limite: number,
+): Promise<Page<ChallengeTitleRow>> {
+  return findPage(db, filters, debut, limite, selectTitles(db.q))
+}
+
+async function findPage<R>(
+  db: Db,
+  filters: ChallengeFilters,
+  debut: number,
+  limite: number,
+  select: Listed<R>,
+): Promise<Page<R>> {
   const { ids, ...counts } = await listIds(db, {
     table: 'challenges',
     id: 'id_challenge',
@@ -37,11 +58,11 @@ export async function findChallenges(
     limite,
   })
   const rows =
-    ids.length === 0
-      ? []
-      : await db.all(selectItems(db.q).where('id_challenge', 'in', padded(ids)).orderBy('id_challenge'))
+    ids.length === 0 ? [] : await db.all(select.where('id_challenge', 'in', padded(ids)).orderBy('id_challenge'))
   return { rows, debut, limite, ...counts }
 }
+
+type Listed<R> = SelectQueryBuilder<Tables, 'challenges' | 'rubriques', R>
 
 /** One challenge with all that its page shows. Throws `resource_not_found`. */
 export async function findChallenge(db: Db, idChallenge: number): Promise<ChallengeRow> {
@@ -115,15 +136,22 @@ export async function validationsFrom(
   debut: number,
   limite: number,
 ): Promise<ValidationRow[]> {
+  db.reads?.records('validations.id_challenge', [idChallenge])
   const start = await seek(db, orderOfValidations(idChallenge), debut)
   if (!start) return []
   const { cle, id, reste } = start
-  const rows = await db.all(selectValidations(reste + limite), { id_challenge: idChallenge, cle, id })
-  return rows.slice(reste, reste + limite).map((row) => (row.date === UNKNOWN_DATE ? { ...row, date: null } : row))
+  const found = await db.all(selectValidations(reste + limite), { id_challenge: idChallenge, cle, id })
+  const rows = found.slice(reste, reste + limite)
+  db.reads?.records(
+    'auteurs.id_auteur',
+    rows.map(({ id_auteur }) => id_auteur),
+  )
+  return rows.map((row) => (row.date === UNKNOWN_DATE ? { ...row, date: null } : row))
 }
 
 /** How many validations of a challenge have an earlier date. */
 export async function countBefore(db: Db, idChallenge: number, date: number): Promise<number> {
+  db.reads?.records('validations.id_challenge', [idChallenge])
   const leaf = await leafOf(db, orderOfValidations(idChallenge), date, 0)
   const found = await db.get(countInLeaf, { id_challenge: idChallenge, cle: leaf.cle, id: leaf.id, date })
   return leaf.avant + Number(found?.nb)
@@ -134,6 +162,10 @@ function writtenByAny(auteurs: number[]) {
 }
 
 function selectItems(q: Builder) {
+  return selectTitles(q).select('nb_validations')
+}
+
+function selectTitles(q: Builder) {
   return q
     .selectFrom('challenges')
     .innerJoin('rubriques', 'rubriques.id_rubrique', 'challenges.id_rubrique')
@@ -146,10 +178,10 @@ function selectItems(q: Builder) {
       'challenges.id_rubrique',
       'rubriques.nom as rubrique',
     ])
-    .select(['difficulte', 'id_trad', 'url_challenge', 'date_publication', 'nb_validations'])
+    .select(['difficulte', 'id_trad', 'url_challenge', 'date_publication'])
 }
 
-const selectChallenge = statement<{ id: number }>()((q, p) =>
+const selectChallenge = statement<{ id: number }>({ validations: { id_challenge: 'id' } })((q, p) =>
   selectItems(q).select('descriptif').where('id_challenge', '=', p.id),
 )
 
@@ -157,21 +189,24 @@ const selectTraductions = statement<{ id_trad: number }>()((q, p) =>
   q.selectFrom('challenges').select(['id_challenge', 'lang']).where('id_trad', '=', p.id_trad).orderBy('id_challenge'),
 )
 
-const selectAuteurs = statement<{ id: number }>()((q, p) =>
-  q
-    .selectFrom('challenges_auteurs')
-    .innerJoin('auteurs', 'auteurs.id_auteur', 'challenges_auteurs.id_auteur')
-    .select(['auteurs.id_auteur', 'nom'])
-    .where('id_challenge', '=', p.id)
-    .orderBy('auteurs.id_auteur'),
+const selectAuteurs = byRows(
+  statement<{ id: number }>()((q, p) =>
+    q
+      .selectFrom('challenges_auteurs')
+      .innerJoin('auteurs', 'auteurs.id_auteur', 'challenges_auteurs.id_auteur')
+      .select(['auteurs.id_auteur', 'nom'])
+      .where('id_challenge', '=', p.id)
+      .orderBy('auteurs.id_auteur'),
+  ),
+  { auteurs: 'id_auteur' },
 )
 
-const selectCount = statement<{ id: number }>()((q, p) =>
+const selectCount = statement<{ id: number }>({ validations: { id_challenge: 'id' } })((q, p) =>
   q.selectFrom('challenges').select('nb_validations').where('id_challenge', '=', p.id),
 )
 
 const selectValidations = forRows((rows) =>
-  statement<{ id_challenge: number; cle: number; id: number }>()((q, p) =>
+  statement<{ id_challenge: number; cle: number; id: number }>(COVERED)((q, p) =>
     q
       .selectFrom('validations')
       .innerJoin('auteurs', 'auteurs.id_auteur', 'validations.id_auteur')
@@ -185,7 +220,7 @@ const selectValidations = forRows((rows) =>
   ),
 )
 
-const countInLeaf = statement<{ id_challenge: number; cle: number; id: number; date: number }>()((q, p) =>
+const countInLeaf = statement<{ id_challenge: number; cle: number; id: number; date: number }>(COVERED)((q, p) =>
   q
     .selectFrom(
       q

@@ -10,6 +10,7 @@ export async function findHistogramme(db: Db, ranking: Ranking): Promise<Histogr
   const nb_auteurs = await countAll(db, ranking.arbre)
   const [first] = await ranking.read(db, { cle: FIRST_CLE, id: 0 }, 1)
   const score_max = first?.score ?? 0
+  db.reads?.order(ranking.arbre, FIRST_CLE, 0 - score_max)
   const largeur = widthFor(score_max)
   const bounds = first ? Array.from({ length: Math.floor(score_max / largeur) + 1 }, (_, i) => i * largeur) : []
   const above = await Promise.all(bounds.map((de) => rowOf(db, de + largeur - 1, 0, ranking)))

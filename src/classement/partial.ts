@@ -4,6 +4,7 @@ import { Problem } from '../errors.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { MAX_MEMBERS } from '../store/counted.js'
 import { forRows, hidden, statement } from '../store/query.js'
+import { COVERED } from '../store/reads.js'
 import type { Db } from '../store/store.js'
 import type { Periode, RankedRow } from './contract.js'
 import { findRanked, type Ranking, rowOf } from './rank.js'
@@ -12,7 +13,7 @@ import { findRanked, type Ranking, rowOf } from './rank.js'
 export type Part = { id_rubrique: number } | { periode: Periode }
 
 /** The number that a part's entries are kept under in the table `classements`. */
-export function numberOf(part: Part): number {
+function numberOf(part: Part): number {
   return 'periode' in part ? part.periode.annee * 100 + part.periode.mois : -part.id_rubrique
 }
 
@@ -46,7 +47,7 @@ export async function findPartAround(
 }
 
 /** The counted order of a part. */
-export function orderOf(classement: number): string {
+function orderOf(classement: number): string {
   return `classements/${classement}`
 }
 
@@ -63,12 +64,12 @@ export async function rankingOfPart(db: Db, part: Part): Promise<Ranking> {
   }
 }
 
-const selectRubrique = statement<{ id: number }>()((q, p) =>
+const selectRubrique = statement<{ id: number }>({ rubriques: { id_rubrique: 'id' } })((q, p) =>
   q.selectFrom('rubriques').select('id_rubrique').where('id_rubrique', '=', p.id),
 )
 
-/** What an author who holds a place has solved. */
-const selectSolved = statement<{ id: number }>()((q, p) =>
+/** What an author who holds a place has solved. The place beside it covers the points: it lies where they do. */
+const selectSolved = statement<{ id: number }>({ ...COVERED, validations: { id_auteur: 'id' } })((q, p) =>
   q
     .selectFrom('validations')
     .innerJoin('challenges', 'challenges.id_challenge', 'validations.id_challenge')
@@ -79,7 +80,7 @@ const selectSolved = statement<{ id: number }>()((q, p) =>
 )
 
 const selectRanked = forRows((rows) =>
-  statement<{ classement: number; cle: number; id: number }>()((q, p) =>
+  statement<{ classement: number; cle: number; id: number }>(COVERED)((q, p) =>
     q
       .selectFrom('classements')
       .innerJoin('auteurs', 'auteurs.id_auteur', 'classements.id_auteur')
@@ -92,7 +93,7 @@ const selectRanked = forRows((rows) =>
   ),
 )
 
-const countInLeaf = statement<{ classement: number; cle: number; id: number; cleFin: number; idFin: number }>()(
+const countInLeaf = statement<{ classement: number; cle: number; id: number; cleFin: number; idFin: number }>(COVERED)(
   (q, p) =>
     q
       .selectFrom(

@@ -3,6 +3,7 @@ import type { Page } from '../contract.js'
 import { Problem } from '../errors.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { forRows, hidden, statement } from '../store/query.js'
+import { COVERED } from '../store/reads.js'
 import type { Db } from '../store/store.js'
 import type { RankedRow } from './contract.js'
 import { findRanked, type Ranking, rowOf, wholeOrder } from './rank.js'
@@ -25,7 +26,7 @@ export async function findRowAround(db: Db, idAuteur: number, limite = DEFAULT_P
 }
 
 const selectRanked = forRows((rows) =>
-  statement<{ cle: number; id: number }>()((q, p) =>
+  statement<{ cle: number; id: number }>(COVERED)((q, p) =>
     q
       .selectFrom('auteurs')
       .select(['id_auteur', 'nom', sql<number>`-cle_classement`.as('score')])
@@ -36,6 +37,7 @@ const selectRanked = forRows((rows) =>
   ),
 )
 
-const selectRankedAuteur = statement<{ id: number }>()((q, p) =>
+/** The place beside it covers the score: it lies where the score does. */
+const selectRankedAuteur = statement<{ id: number }>({ ...COVERED, auteurs: { id_auteur: 'id' } })((q, p) =>
   q.selectFrom('auteurs').select('score').where('id_auteur', '=', p.id).where('cle_classement', 'is not', null),
 )

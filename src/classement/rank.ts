@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import type { Depends, Page } from '../contract.js'
+import type { Page } from '../contract.js'
 import { countAll, type Key, leafOf, MAX_MEMBERS, seek } from '../store/counted.js'
 import { hidden, statement } from '../store/query.js'
+import { COVERED } from '../store/reads.js'
 import type { Db } from '../store/store.js'
 import type { RankedRow } from './contract.js'
 
@@ -34,9 +35,14 @@ export async function placeOf(db: Db, score: number, order = wholeOrder): Promis
 }
 
 /** How many ranked authors come before a score and an id: the zero-based row of the author who has them. */
-export async function rowOf(db: Db, score: number, id: number, order = wholeOrder): Promise<number> {
-  const key = { cle: 0 - score, id }
-  const leaf = await leafOf(db, order.arbre, key.cle, id)
+export function rowOf(db: Db, score: number, id: number, order = wholeOrder): Promise<number> {
+  const cle = 0 - score
+  db.reads?.order(order.arbre, cle, cle)
+  return countBefore(db, { cle, id }, order)
+}
+
+async function countBefore(db: Db, key: Key, order: Order): Promise<number> {
+  const leaf = await leafOf(db, order.arbre, key.cle, key.id)
   return leaf.avant + Number((await order.countInLeaf(db, leaf, key))?.nb)
 }
 
@@ -44,19 +50,22 @@ export async function rowOf(db: Db, score: number, id: number, order = wholeOrde
 export async function findRanked(db: Db, ranking: Ranking, debut: number, limite: number): Promise<Page<RankedRow>> {
   const total = await countAll(db, ranking.arbre)
   const start = await seek(db, ranking.arbre, debut)
-  const rows = start ? await readRanked(db, ranking, start, debut - start.reste, debut + limite) : []
-  return { rows: rows.slice(start?.reste), debut, limite, total, more: debut + limite < total }
+  const read = start ? await readRanked(db, ranking, start, debut - start.reste, debut + limite) : []
+  const rows = read.slice(start?.reste)
+  noteRanked(db, ranking, rows)
+  return { rows, debut, limite, total, more: debut + limite < total }
 }
 
-/** What a page of a ranking was made from: it shows names, and the keys between its first row and its last. */
-export function dependsOfRanked(arbre: string, rows: readonly RankedRow[]): Depends {
+/** A page of a ranking shows names, and the keys from its first row to its last. */
+function noteRanked({ reads }: Db, { arbre }: Ranking, rows: readonly RankedRow[]): void {
   const [first, last] = [rows[0], rows.at(-1)]
-  const [de, a] = first && last ? [0 - first.score, 0 - last.score] : [BEYOND, BEYOND]
-  return { names: [], noms: rows.map(({ id_auteur }) => id_auteur), ranges: [[arbre, de, a]] }
+  if (!reads || !first || !last) return
+  reads.order(arbre, 0 - first.score, 0 - last.score)
+  reads.records(
+    'auteurs.id_auteur',
+    rows.map(({ id_auteur }) => id_auteur),
+  )
 }
-
-/** No key lies here. */
-export const BEYOND = Number.MAX_SAFE_INTEGER
 
 /**
  * Rows with their places, from the row where a leaf begins. A tie that begins inside the leaf is seen in its rows, and one
@@ -64,8 +73,11 @@ export const BEYOND = Number.MAX_SAFE_INTEGER
  */
 async function readRanked(db: Db, ranking: Ranking, leaf: Key, from: number, to: number): Promise<RankedRow[]> {
   const score = 0 - leaf.cle
-  const [place, entries] = await Promise.all([placeOf(db, score, ranking), ranking.read(db, leaf, to - from)])
-  const next = placesFrom(from, { score, place })
+  const [before, entries] = await Promise.all([
+    countBefore(db, { cle: leaf.cle, id: 0 }, ranking),
+    ranking.read(db, leaf, to - from),
+  ])
+  const next = placesFrom(from, { score, place: before + 1 })
   return entries.slice(0, to - from).map(({ id_auteur, nom, score }) => ({ id_auteur, nom, score, place: next(score) }))
 }
 
@@ -91,7 +103,7 @@ export function placesFrom(row: number, known?: { score: number; place: number }
 }
 
 /** An index is walked through all that ties with an end, which may be most of it: so no more is read than a leaf may hold. */
-const countInLeaf = statement<{ cle: number; id: number; cleFin: number; idFin: number }>()((q, p) =>
+const countInLeaf = statement<{ cle: number; id: number; cleFin: number; idFin: number }>(COVERED)((q, p) =>
   q
     .selectFrom(
       q

@@ -1,4 +1,4 @@
-import { type Depends, listAnswer, type ServeRead } from '../contract.js'
+import { listAnswer, type ServeRead } from '../contract.js'
 import { invalidParameter } from '../errors.js'
 import {
   getHistogramme,
@@ -8,13 +8,11 @@ import {
   presentHistogramme,
   presentPeriode,
   presentRanked,
-  type RankedRow,
 } from './contract.js'
 import { findHistogramme } from './histogramme.js'
-import { findPart, findPartAround, numberOf, orderOf, type Part, rankingOfPart } from './partial.js'
+import { findPart, findPartAround, type Part, rankingOfPart } from './partial.js'
 import { findPeriodes } from './periodes.js'
 import { findClassement, findRowAround, whole } from './queries.js'
-import { BEYOND, CLASSEMENT, dependsOfRanked } from './rank.js'
 
 export function classementRoutes(serve: ServeRead): void {
   serve(listClassement, async ({ db }, { debut_classement, limite, autour_de, id_rubrique, periode }) => {
@@ -26,27 +24,16 @@ export function classementRoutes(serve: ServeRead): void {
       part ? findPartAround(db, part, auteur, limite) : findRowAround(db, auteur, limite)
     const debut = autour_de === undefined ? (debut_classement ?? 0) : await around(autour_de)
     const page = part ? await findPart(db, part, debut, limite) : await findClassement(db, debut, limite)
-    return listAnswer(page, presentRanked, dependsOf(part, page.rows))
+    return listAnswer(page, presentRanked)
   })
 
   serve(getHistogramme, async ({ db }, { id_rubrique, periode }) => {
     const part = partOf(id_rubrique, periode)
     const ranking = part ? await rankingOfPart(db, part) : whole
-    const histogramme = await findHistogramme(db, ranking)
-    const names = id_rubrique === undefined ? [] : ['rubriques']
-    return {
-      body: presentHistogramme(histogramme),
-      depends: { names, ranges: [[ranking.arbre, -BEYOND, BEYOND]] as const },
-    }
+    return { body: presentHistogramme(await findHistogramme(db, ranking)) }
   })
 
   serve(listPeriodes, async ({ db }) => ({ body: (await findPeriodes(db)).map(presentPeriode) }))
-}
-
-/** A page by category also tells whether the category is there. */
-function dependsOf(part: Part | undefined, rows: readonly RankedRow[]): Depends {
-  const depends = dependsOfRanked(part ? orderOf(numberOf(part)) : CLASSEMENT, rows)
-  return part && 'id_rubrique' in part ? { ...depends, names: ['rubriques'] } : depends
 }
 
 function partOf(id_rubrique: number | undefined, periode: Periode | undefined): Part | undefined {

@@ -1,17 +1,14 @@
 import type { Trafic } from '../contract.js'
 import { Problem } from '../errors.js'
+import { SharedRun } from '../shared-run.js'
 
 /** A supervisor that takes longer is taken for one that hangs; it waits two seconds itself for a worker that does. */
 const ANSWER_TIMEOUT_MILLISECONDS = 3_000
 
-interface Question {
-  resolve(traffic: Trafic): void
-  answer: Promise<Trafic>
-}
-
 /** Asks the supervisor what all workers have counted; who asks meanwhile waits for the same answer. */
 export class Observer {
-  private readonly asked = new Map<number, Question>()
+  private readonly asked = new Map<number, (traffic: Trafic) => void>()
+  private readonly asking = new SharedRun(() => this.begin(++this.questions))
   private questions = 0
 
   /** Says a question to the supervisor, under a number that its answer bears. */
@@ -19,31 +16,26 @@ export class Observer {
 
   /** Throws `overloaded` where nobody answers. */
   observe(): Promise<Trafic> {
-    const under = this.asked.get(this.questions)
-    return (under ?? this.begin(++this.questions)).answer
+    return this.asking.current()
   }
 
   /** An answer that comes too late is to a question that nobody asks any more. */
   heard(question: number, traffic: Trafic): void {
-    this.asked.get(question)?.resolve(traffic)
+    this.asked.get(question)?.(traffic)
     this.asked.delete(question)
   }
 
-  private begin(number: number): Question {
-    let resolve: (traffic: Trafic) => void = () => undefined
-    const answer = new Promise<Trafic>((answered, failed) => {
+  private begin(number: number): Promise<Trafic> {
+    return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.asked.delete(number)
-        failed(new Problem('overloaded'))
+        reject(new Problem('overloaded'))
       }, ANSWER_TIMEOUT_MILLISECONDS)
-      resolve = (traffic) => {
+      this.asked.set(number, (traffic) => {
         clearTimeout(timer)
-        answered(traffic)
-      }
+        resolve(traffic)
+      })
+      this.ask(number)
     })
-    const question = { resolve, answer }
-    this.asked.set(number, question)
-    this.ask(number)
-    return question
   }
 }

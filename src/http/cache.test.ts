@@ -1,21 +1,18 @@
 import { expect, test } from 'vitest'
+import { Reads } from '../store/reads.js'
 import { ResponseCache } from './cache.js'
 
 const MAX_BYTES = 100_000
 const BODY = Buffer.alloc(1_000, 'a')
 
 /** A cache at the version 1 of data that never change, and how often it was asked to make something. */
-async function makeCache() {
-  const versions = { donnees: 1, comptes: 1 }
-  const store = {
-    versions: () => versions,
-    read: (work: (db: never, version: object) => unknown) => work(undefined as never, versions),
-  }
-  const cache = new ResponseCache(store as never, MAX_BYTES)
-  await cache.catchUp(1)
+function makeCache() {
+  const changes = { version: 1, reach: () => undefined, subscribe: () => () => undefined }
+  const cache = new ResponseCache(changes, MAX_BYTES)
+  const dependencies = new Reads().dependencies()
   const ask = async (key: string): Promise<boolean> => {
     if (cache.get(key, 1)) return true
-    await cache.make(key, 1, async () => ({ ready: { body: BODY, etag: '"a"' }, depends: undefined, version: 1 }))
+    await cache.make(key, 1, async () => ({ ready: { body: BODY, etag: '"a"' }, dependencies, version: 1 }))
     return false
   }
   return { cache, ask }
@@ -24,13 +21,13 @@ async function makeCache() {
 const keys = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
 
 test('while there is room, an answer is held when it was asked for once', async () => {
-  const { ask } = await makeCache()
+  const { ask } = makeCache()
   expect(await ask('/a')).toBe(false)
   expect(await ask('/a')).toBe(true)
 })
 
 test('answers that never repeat push out none that do, and are not held', async () => {
-  const { cache, ask } = await makeCache()
+  const { cache, ask } = makeCache()
   for (const key of keys('/popular/', 20)) await ask(key)
   for (const key of keys('/once/', 5_000)) await ask(key)
   for (const key of keys('/popular/', 20)) expect([key, cache.get(key, 1) !== undefined]).toEqual([key, true])
@@ -39,7 +36,7 @@ test('answers that never repeat push out none that do, and are not held', async 
 })
 
 test('in a full cache, an answer is held when it is asked for twice, and what was used longest ago goes', async () => {
-  const { cache, ask } = await makeCache()
+  const { cache, ask } = makeCache()
   for (const key of keys('/', 200)) for (let asked = 0; asked < 3; asked++) await ask(key)
   expect(cache.get('/199', 1)).toBeDefined()
   expect(cache.get('/0', 1)).toBeUndefined()

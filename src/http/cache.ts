@@ -1,6 +1,5 @@
-import type { Depends } from '../contract.js'
-import { readJournal } from '../store/journal.js'
-import type { Store } from '../store/store.js'
+import type { Follower, JournalEntry, News, Subscriber } from '../store/changes.js'
+import type { Dependencies } from '../store/dependencies.js'
 import { Freshness } from './freshness.js'
 
 /** A body that is ready to be sent, with what goes beside it. */
@@ -13,112 +12,104 @@ export interface Ready {
   ignored?: string
 }
 
-/** A ready body that is held, and what it was made from. */
-interface Held {
-  ready: Ready
-  depends: Depends | undefined
-  /** It is known to be right at this version of the data. */
-  version: number
-}
-
-/** What was made of one snapshot. */
+/** A ready body, what it was made from, and the version of the data that it is known to be right at. */
 export interface Made {
   ready: Ready
-  depends: Depends | undefined
+  dependencies: Dependencies
   version: number
 }
 
 /** What an entry costs besides its body: headers, key and bookkeeping. */
 const ENTRY_OVERHEAD_BYTES = 512
-/** What one id or one name that an answer depends on costs. */
+/** What one table, one record or one range of keys that an answer depends on costs. */
 const DEPENDENCY_BYTES = 16
 /** Keys that were asked for once; when there are more, all are forgotten. */
 const MAX_ASKED_ONCE = 10_000
-/** More lines of the journal than this are not worth reading: everything is let go. */
-const MAX_LINES_READ = 2_000
 
 /**
- * Ready answers, bounded by bytes. Below half of the bound everything is held; above it, what is asked for twice, so that
- * requests that never repeat push nothing out, and what was used longest ago goes when it is full. An answer is held while the
- * journal says that nothing it was made from has changed.
+ * Ready answers, bounded by bytes. Below half of the bound everything is cached; above it, what is asked for twice, so that
+ * requests that never repeat push nothing out, and what was used longest ago is dropped when it is full. An answer stays cached
+ * while the journal names nothing that it was made from.
  */
-export class ResponseCache {
-  private readonly entries = new Map<string, Held>()
-  private readonly making = new Map<string, { version: number; made: Promise<Made> }>()
+export class ResponseCache implements Subscriber<JournalEntry> {
+  private readonly entries = new Map<string, Made>()
+  /** Answers that are being made, by key and version. */
+  private readonly making = new Map<string, Promise<Made>>()
   private readonly freshness = new Freshness()
   private readonly askedOnce = new Set<string>()
-  /** The journal is read up to this version of the data. */
-  private version = 0
   private bytes = 0
-  private catchingUp: Promise<void> | undefined
 
-  /** A larger body is not held, as it would push out many others. */
+  /** A larger body is not cached, as it would push out many others. */
   readonly maxEntryBytes: number
+  /** Ends its subscription. */
+  readonly close: () => void
 
   constructor(
-    private readonly store: Pick<Store, 'read' | 'versions'>,
+    private readonly changes: Follower<JournalEntry>,
     private readonly maxBytes: number,
   ) {
     this.maxEntryBytes = maxBytes / 8
+    this.close = changes.subscribe(this)
   }
 
-  /** Whether `get` can say what is right at a version. */
-  isAt(version: number): boolean {
-    return version === this.version
+  get isInterested(): boolean {
+    return this.entries.size > 0
   }
 
-  /** Reads the journal up to a version: what is being read may have begun before it, what is read next has not. */
-  async catchUp(version: number): Promise<void> {
-    for (let round = 0; round < 2 && version > this.version; round++) {
-      this.catchingUp ??= this.readOn().finally(() => {
-        this.catchingUp = undefined
-      })
-      await this.catchingUp
-    }
-    if (version < this.version) await this.checkBackward()
+  hear({ to, lines }: News<JournalEntry>): void {
+    this.freshness.note(to, lines)
+    if (lines) return
+    this.entries.clear()
+    this.bytes = 0
   }
 
-  /** What is held for a key and right at a version, or at the newer one that the journal is read up to. */
+  /** Resolves when `get` can answer for a version; undefined where it can already. */
+  reach(version: number): Promise<void> | undefined {
+    return this.changes.reach(version)
+  }
+
+  /** What is cached for a key and right at a version, or at the newer one that the journal is read up to. */
   get(key: string, version: number): Ready | undefined {
-    const held = this.entries.get(key)
-    if (!held || version > this.version) return undefined
-    if (held.version !== this.version) {
-      if (!this.freshness.isFresh(held.depends, held.version)) {
+    const cached = this.entries.get(key)
+    const now = this.changes.version
+    if (!cached || version > now) return undefined
+    if (cached.version !== now) {
+      if (!this.freshness.isFresh(cached.dependencies, cached.version)) {
         this.remove(key)
         return undefined
       }
-      held.version = this.version
+      cached.version = now
     }
     if (this.bytes > this.maxBytes / 2) {
       this.entries.delete(key)
-      this.entries.set(key, held)
+      this.entries.set(key, cached)
     }
-    return held.ready
+    return cached.ready
   }
 
-  /** Makes an answer, once for all that ask for the same at the same version meanwhile, and holds it. */
+  /** Makes an answer, once for all that ask for the same at the same version meanwhile, and caches it. */
   async make(key: string, version: number, work: () => Promise<Made>): Promise<Ready> {
-    const running = this.making.get(key)
-    if (running?.version === version) return (await running.made).ready
+    const name = `${version} ${key}`
+    const running = this.making.get(name)
+    if (running) return (await running).ready
     const made = work()
-    const entry = { version, made }
-    this.making.set(key, entry)
+    this.making.set(name, made)
     try {
-      const { ready, depends, version: madeOf } = await made
-      this.set(key, { ready, depends, version: madeOf })
-      return ready
+      const found = await made
+      this.set(key, found)
+      return found.ready
     } finally {
-      if (this.making.get(key) === entry) this.making.delete(key)
+      this.making.delete(name)
     }
   }
 
-  /** Holds an answer, unless it was made from another version than the journal is read up to. */
-  private set(key: string, held: Held): void {
-    const size = sizeOf(key, held)
-    if (held.version !== this.version || size > this.maxEntryBytes) return
+  /** Caches an answer, unless it was made from another version than the journal is read up to. */
+  private set(key: string, made: Made): void {
+    const size = sizeOf(key, made)
+    if (made.version !== this.changes.version || size > this.maxEntryBytes) return
     if (this.bytes > this.maxBytes / 2 && !this.isAskedAgain(key)) return
     this.remove(key)
-    this.entries.set(key, held)
+    this.entries.set(key, made)
     this.bytes += size
     for (const oldest of this.entries.keys()) {
       if (this.bytes <= this.maxBytes) break
@@ -134,38 +125,14 @@ export class ResponseCache {
   }
 
   private remove(key: string): void {
-    const held = this.entries.get(key)
-    if (!held) return
+    const cached = this.entries.get(key)
+    if (!cached) return
     this.entries.delete(key)
-    this.bytes -= sizeOf(key, held)
-  }
-
-  private async readOn(): Promise<void> {
-    const since = this.version
-    await this.store.read(async (db, { donnees }) => {
-      const entries = since > 0 ? await readJournal(db, since, MAX_LINES_READ) : undefined
-      this.moveTo(donnees, entries)
-    })
-  }
-
-  private moveTo(version: number, entries: Parameters<Freshness['note']>[1]): void {
-    this.freshness.note(version, entries)
-    this.version = version
-    if (entries) return
-    this.entries.clear()
-    this.bytes = 0
-  }
-
-  /** A request may have learnt its version before another led on; but a store that was put back says less from now on. */
-  private async checkBackward(): Promise<void> {
-    const before = this.version
-    const { donnees } = await this.store.versions()
-    if (donnees < before && before === this.version) this.moveTo(donnees, undefined)
+    this.bytes -= sizeOf(key, cached)
   }
 }
 
-function sizeOf(key: string, { ready, depends }: Held): number {
-  const dependencies = (depends?.names.length ?? 0) + (depends?.noms?.length ?? 0) + (depends?.ranges?.length ?? 0)
+function sizeOf(key: string, { ready, dependencies }: Made): number {
   const texts = key.length * 2 + (ready.link?.length ?? 0) + (ready.ignored?.length ?? 0)
-  return ready.body.length + texts + dependencies * DEPENDENCY_BYTES + ENTRY_OVERHEAD_BYTES
+  return ready.body.length + texts + dependencies.size * DEPENDENCY_BYTES + ENTRY_OVERHEAD_BYTES
 }

@@ -1,7 +1,7 @@
-import type { Depends } from '../contract.js'
-import type { JournalEntry } from '../store/store.js'
+import type { JournalEntry } from '../store/changes.js'
+import { type Dependencies, type Span, touchedBy } from '../store/dependencies.js'
 
-/** Names and changes of orders that are remembered; past them, whatever is older counts as touched. */
+/** Records and changes of orders that are remembered; past them, everything older counts as touched. */
 const MAX_REMEMBERED = 50_000
 const MAX_CHANGES_OF_ORDER = 64
 
@@ -20,47 +20,63 @@ interface Order {
   floor: number
 }
 
-/** Tells whether what an answer was made from has changed since, from what the journal said. */
+/** Says whether what an answer was made from has changed since, from what the journal said. */
 export class Freshness {
-  /** Whatever was made before this version counts as touched. */
+  /** Everything that was made before this version counts as touched. */
   private floor = 0
-  private readonly touched = new Map<string, number>()
+  /** The version that last touched any record of a table, all of them, or one by a column. */
+  private readonly tables = new Map<string, number>()
+  private readonly wholes = new Map<string, number>()
+  private readonly records = new Map<string, Map<number, number>>()
   private readonly orders = new Map<string, Order>()
-  /** Of all orders. */
-  private changes = 0
+  private remembered = 0
 
   /** Takes the lines that led to a version; undefined where they are not known. */
   note(version: number, entries: readonly JournalEntry[] | undefined): void {
-    if (!entries || entries.some(({ type }) => type === 'portail')) {
+    if (!entries?.every((entry) => this.noteEntry(version, entry)) || this.remembered > MAX_REMEMBERED) {
       this.forget(version)
-      return
     }
-    for (const entry of entries) {
-      for (const name of namesOf(entry)) this.touched.set(name, version)
-      for (const [arbre, [de, a, isSameCount]] of Object.entries(entry.rangs ?? {})) {
-        this.noteOrder(arbre, { version, de, a, isSameCount })
-      }
-    }
-    if (this.touched.size + this.changes > MAX_REMEMBERED) this.forget(version)
-  }
-
-  /** Counts all that was made before a version as touched. */
-  forget(version: number): void {
-    this.floor = version
-    this.touched.clear()
-    this.orders.clear()
-    this.changes = 0
   }
 
   /** Whether an answer that was made from a version is what one made now would be. */
-  isFresh(depends: Depends | undefined, version: number): boolean {
-    if (version < this.floor || !depends) return false
-    const isTouched = (name: string) => (this.touched.get(name) ?? 0) > version
-    return !(
-      depends.names.some(isTouched) ||
-      depends.noms?.some((id) => isTouched(`nom/${id}`)) ||
-      depends.ranges?.some(([arbre, de, a]) => this.hasMoved(arbre, de, a, version))
-    )
+  isFresh({ isEverything, tables, records, orders }: Dependencies, version: number): boolean {
+    if (version < this.floor || isEverything) return false
+    for (const table of tables) if ((this.tables.get(table) ?? 0) > version) return false
+    for (const [column, ids] of records) if (this.isTouched(column, ids, version)) return false
+    for (const [arbre, spans] of orders) if (this.hasMoved(arbre, spans, version)) return false
+    return true
+  }
+
+  /** Counts all that was made before a version as touched. */
+  private forget(version: number): void {
+    this.floor = version
+    this.tables.clear()
+    this.wholes.clear()
+    this.records.clear()
+    this.orders.clear()
+    this.remembered = 0
+  }
+
+  /** Says whether it is known what the line touches. */
+  private noteEntry(version: number, entry: JournalEntry): boolean {
+    const touched = touchedBy(entry)
+    if (!touched) return false
+    for (const [table, ids] of touched) {
+      this.tables.set(table, version)
+      if (ids === 'all') this.wholes.set(table, version)
+      else for (const column in ids) this.noteRecord(`${table}.${column}`, ids[column] as number, version)
+    }
+    for (const [arbre, [de, a, isSameCount]] of Object.entries(entry.rangs ?? {})) {
+      this.noteOrder(arbre, { version, de, a, isSameCount })
+    }
+    return true
+  }
+
+  private noteRecord(column: string, id: number, version: number): void {
+    const ids = this.records.get(column) ?? new Map<number, number>()
+    this.records.set(column, ids)
+    if (!ids.has(id)) this.remembered++
+    ids.set(id, version)
   }
 
   private noteOrder(arbre: string, change: OrderChange): void {
@@ -68,28 +84,22 @@ export class Freshness {
     this.orders.set(arbre, order)
     order.changes.push(change)
     if (order.changes.length > MAX_CHANGES_OF_ORDER) order.floor = order.changes.shift()?.version ?? 0
-    else this.changes++
+    else this.remembered++
   }
 
-  private hasMoved(arbre: string, de: number, a: number, version: number): boolean {
+  private isTouched(column: string, ids: readonly number[], version: number): boolean {
+    if ((this.wholes.get(column.slice(0, column.indexOf('.'))) ?? 0) > version) return true
+    const touched = this.records.get(column)
+    return touched !== undefined && ids.some((id) => (touched.get(id) ?? 0) > version)
+  }
+
+  private hasMoved(arbre: string, spans: readonly Span[], version: number): boolean {
     const order = this.orders.get(arbre)
     if (!order) return false
     if (version < order.floor) return true
     return order.changes.some(
-      (change) => change.version > version && (!change.isSameCount || (change.de <= a && change.a >= de)),
+      ({ version: changed, de, a, isSameCount }) =>
+        changed > version && (!isSameCount || spans.some(([from, to]) => de <= to && a >= from)),
     )
   }
-}
-
-/** What a line of the journal touches, by the names that answers depend on. */
-function namesOf({ type, supprime, id_auteur, id_challenge }: JournalEntry): string[] {
-  if (type === 'validation') return ['validations', `challenge/${id_challenge}`, `auteur/${id_auteur}`]
-  if (type === 'auteur') {
-    const own = ['auteurs', `auteur/${id_auteur}`, `nom/${id_auteur}`]
-    // What they wrote and solved goes with them.
-    return supprime === 1 ? [...own, 'challenges'] : own
-  }
-  if (type === 'challenge') return ['challenges', 'rubriques']
-  if (type === 'rubrique') return ['challenges', 'rubriques']
-  return []
 }

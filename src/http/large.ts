@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { WholeAnswer } from '../contract.js'
 import { Problem } from '../errors.js'
 import { addressKey } from '../limits/address.js'
+import { Semaphore } from '../semaphore.js'
 import { StoreError } from '../store/store.js'
 import { addressOf } from './origin.js'
 
@@ -42,12 +43,12 @@ export async function sendLarge(asked: Asked, sent: Promise<void>): Promise<Fast
 }
 
 /** Sends an answer that is too large, without its body for HEAD. Throws `http_1_1_required` and `overloaded`, for this caller alone. */
-export async function goOut(asked: Asked, turns: Turns, send: () => Promise<void>): Promise<void> {
+export async function goOut(asked: Asked, large: LargeAnswers, send: () => Promise<void>): Promise<void> {
   const { request } = asked
   if (request.raw.socket.destroyed) return
   // There the end of the connection is that of the answer, so that one which was cut would pass for whole.
   if (request.raw.httpVersion === '1.0') throw new Problem('http_1_1_required')
-  await turns.use(request, async () => {
+  await large.use(request, async () => {
     if (request.method !== 'HEAD') await send()
   })
 }
@@ -106,25 +107,29 @@ function streamHeadOf(asked: Asked): { [name: string]: string } {
   return { ...headOf(asked), 'content-type': asked.whole.contentType, 'cache-control': 'private, no-cache' }
 }
 
-/** Lets so many answers go out at once and refuses the next; an address without a valid credential has one of them at most. */
-export class Turns {
-  private underWay = 0
+/** Bounds how many large answers go out at once; the next is refused. An address without a valid credential has one at most. */
+export class LargeAnswers {
+  private readonly all: Semaphore
   private readonly addresses = new Set<string>()
 
-  constructor(private readonly maxAtOnce: number) {}
+  constructor(permits: number) {
+    this.all = new Semaphore({ permits, full: overloaded })
+  }
 
   async use<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
     const address = request.principal ? undefined : addressKey(addressOf(request))
-    if (this.underWay >= this.maxAtOnce || (address && this.addresses.has(address))) {
-      throw new Problem('overloaded', { retryAfterSeconds: RETRY_SECONDS })
-    }
-    this.underWay++
+    if (address && this.addresses.has(address)) throw overloaded()
+    const release = this.all.take()
     if (address) this.addresses.add(address)
     try {
       return await work()
     } finally {
-      this.underWay--
+      release()
       if (address) this.addresses.delete(address)
     }
   }
+}
+
+function overloaded(): Problem {
+  return new Problem('overloaded', { retryAfterSeconds: RETRY_SECONDS })
 }

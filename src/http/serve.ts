@@ -46,8 +46,7 @@ export function serveReads(app: FastifyInstance, deps: ServeDeps, record: Record
         const parameters = { ...readPath(endpoint, request, bounds), ...query.values } as never
         const make = async (db: Db) => {
           const answer = await handler({ db, challengeUrl }, parameters)
-          const ready = makeReady(endpoint, answer, query, `${base}${pathOf(endpoint, request)}`)
-          return { ready, depends: answer.depends }
+          return makeReady(endpoint, answer, query, `${base}${pathOf(endpoint, request)}`)
         }
         return { make, isLong: endpoint.isLong?.(query.values as never) ?? false }
       })
@@ -57,7 +56,7 @@ export function serveReads(app: FastifyInstance, deps: ServeDeps, record: Record
 
 /** How an answer is made that is not held. */
 export interface Making {
-  make(db: Db): Promise<Omit<Made, 'version'>>
+  make(db: Db): Promise<Ready>
   /** Whether it may take longer than the event loop can be held. */
   isLong: boolean
 }
@@ -78,10 +77,16 @@ export async function sendRead(
   if (held) return sendReady(request, reply, held, { admission, isCached: true })
 
   const { make, isLong } = prepare()
-  const read = async (db: Db, version: Versions) => ({ ...(await make(db)), version: version.donnees })
+  const read = async (db: Db, version: Versions) => madeFrom(db, version, await make(db))
   const work = () => store.read(read, { source: 'any', isLong }).catch(isLong ? tellTooBroad : undefined)
   const ready = await cache.make(key, request.versions.donnees, work)
   return sendReady(request, reply, ready, { admission, isCached: false })
+}
+
+/** What was read in a snapshot so far decides how long an answer stays cached. */
+export function madeFrom({ reads }: Pick<Db, 'reads'>, { donnees: version }: Versions, ready: Ready): Made {
+  if (!reads) throw new Error('an answer is made from a snapshot')
+  return { ready, dependencies: reads.dependencies(), version }
 }
 
 /** What is held under a key and right at the version of the data that a request must see. */
@@ -90,7 +95,8 @@ export async function heldFor(
   { versions: { donnees } }: FastifyRequest,
   key: string,
 ): Promise<Ready | undefined> {
-  if (!cache.isAt(donnees)) await cache.catchUp(donnees)
+  const reached = cache.reach(donnees)
+  if (reached) await reached
   const held = cache.get(key, donnees)
   metrics.cacheAnswered(held !== undefined)
   return held

@@ -3,15 +3,35 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Endpoint, ServeWhole } from '../contract.js'
-import { Pool } from '../store/pool.js'
+import { Semaphore } from '../semaphore.js'
 import type { Made, Ready } from './cache.js'
-import { type Asked, bytesOf, cutStalled, goOut, headOf, sendLarge, sendOn, Turns, type WholeLimits } from './large.js'
-import { etagOf, heldFor, type Record, readQuery, requireScope, type ServeDeps, sendReady, toRoute } from './serve.js'
+import {
+  type Asked,
+  bytesOf,
+  cutStalled,
+  goOut,
+  headOf,
+  LargeAnswers,
+  sendLarge,
+  sendOn,
+  type WholeLimits,
+} from './large.js'
+import {
+  etagOf,
+  heldFor,
+  madeFrom,
+  type Record,
+  readQuery,
+  requireScope,
+  type ServeDeps,
+  sendReady,
+  toRoute,
+} from './serve.js'
 
 /** The largest answer that is made in memory: it is joined, compressed and tagged while nothing else runs. */
 const MAX_MADE_BYTES = 8_388_608
 /** How many size probes run at once; others queue briefly. */
-const MAX_MAKING = 2
+const MAX_PROBES = 2
 
 type Deps = ServeDeps & { limits: WholeLimits }
 
@@ -23,12 +43,8 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
   const { bounds } = deps
   return (endpoint, plan) => {
     record(endpoint, true)
-    const turns = new Turns(endpoint.maxAtOnce ?? 1)
-    const making = new Pool(
-      () => ({}),
-      () => undefined,
-      MAX_MAKING,
-    )
+    const large = new LargeAnswers(endpoint.maxAtOnce ?? 1)
+    const probes = new Semaphore({ permits: MAX_PROBES })
     app.route({
       method: ['GET', 'HEAD'],
       url: toRoute(endpoint.path),
@@ -41,7 +57,7 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
         const key = `${isGzip ? 'gzip' : ''} ${endpoint.path}?${new URLSearchParams(query.kept)}`
         const held = await heldFor(deps, request, key)
         if (held) return sendMade(deps, asked, held, true)
-        return answer(deps, asked, { turns, making }, key)
+        return answer(deps, asked, { large, probes }, key)
       },
     })
   }
@@ -54,13 +70,13 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
 async function answer(
   deps: Deps,
   asked: Asked,
-  { turns, making }: { turns: Turns; making: Pool<object> },
+  { large, probes }: { large: LargeAnswers; probes: Semaphore },
   key: string,
 ): Promise<FastifyReply> {
   let led: Reading | undefined
   const work = () =>
-    making.use(() => {
-      led = read(deps, asked, turns)
+    probes.run(() => {
+      led = read(deps, asked, large)
       return madeOf(led, asked.isGzip)
     })
   try {
@@ -68,7 +84,7 @@ async function answer(
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error
   }
-  return sendLarge(asked, led ? led.ended : readAlone(deps, asked, turns))
+  return sendLarge(asked, led ? led.ended : readAlone(deps, asked, large))
 }
 
 function sendMade({ admission, limits }: Deps, asked: Asked, ready: Ready, isCached: boolean): FastifyReply {
@@ -83,41 +99,42 @@ function sendMade({ admission, limits }: Deps, asked: Asked, ready: Ready, isCac
 
 /** An answer that is being read: what is known once it is whole or too large, and when its snapshot has ended. */
 interface Reading {
-  begun: Promise<{ texts: string[]; isWhole: boolean; version: number }>
+  begun: Promise<{ texts: string[]; isWhole: boolean; made(ready: Ready): Made }>
   ended: Promise<void>
 }
 
 /** The answer does not fit in memory. It goes out as it is read, to each that asked. */
 class TooLarge extends Error {}
 
-function read({ store, cache, limits }: Deps, asked: Asked, turns: Turns): Reading {
+function read({ store, cache, limits }: Deps, asked: Asked, large: LargeAnswers): Reading {
   let begin: (start: Awaited<Reading['begun']>) => void
   const start = new Promise<Awaited<Reading['begun']>>((resolve) => {
     begin = resolve
   })
-  const ended = store.stream(async (db, { donnees }) => {
+  const ended = store.stream(async (db, versions) => {
+    const { reads } = db
     const pieces = asked.whole.pieces(db)[Symbol.asyncIterator]()
     const { texts, isWhole } = await collect(pieces, Math.min(cache.maxEntryBytes, MAX_MADE_BYTES))
-    begin({ texts, isWhole, version: donnees })
-    if (!isWhole) await goOut(asked, turns, () => sendOn(asked, limits, bytesOf(texts, pieces)))
+    begin({ texts, isWhole, made: (ready) => madeFrom({ reads }, versions, ready) })
+    if (!isWhole) await goOut(asked, large, () => sendOn(asked, limits, bytesOf(texts, pieces)))
   })
   return { begun: Promise.race([start, ended.then(() => start)]), ended }
 }
 
 /** Sends an answer that is known to be too large, from a snapshot that is not opened before its turn. */
-function readAlone({ store, limits }: Deps, asked: Asked, turns: Turns): Promise<void> {
-  return goOut(asked, turns, () =>
+function readAlone({ store, limits }: Deps, asked: Asked, large: LargeAnswers): Promise<void> {
+  return goOut(asked, large, () =>
     store.stream((db) => sendOn(asked, limits, bytesOf([], asked.whole.pieces(db)[Symbol.asyncIterator]()))),
   )
 }
 
 async function madeOf({ begun, ended }: Reading, isGzip: boolean): Promise<Made> {
-  const { texts, isWhole, version } = await begun
+  const { texts, isWhole, made } = await begun
   if (!isWhole) throw new TooLarge()
   await ended
   const plain = Buffer.from(texts.join(''))
   const body = isGzip ? await promisify(gzip)(plain) : plain
-  return { ready: { body, etag: etagOf(body) }, depends: undefined, version }
+  return made({ body, etag: etagOf(body) })
 }
 
 /** Reads up to so many bytes, or a piece more. */

@@ -1,5 +1,5 @@
 import type { AuteurItemRow, AuteurRow } from '../auteurs/contract.js'
-import type { ChallengeItemRow, ChallengeRow, ValidationRow } from '../challenges/contract.js'
+import type { ChallengeRow, ChallengeTitleRow, ValidationRow } from '../challenges/contract.js'
 import type { RankedRow } from '../classement/contract.js'
 import type { ReadContext } from '../contract.js'
 import type { EnvironnementItemRow, EnvironnementRow } from '../environnements_virtuels/contract.js'
@@ -9,7 +9,7 @@ import { rangOf } from './rang.js'
 
 /** The bodies of the dialect, from the rows that the contract's bodies are made from. Scalars are strings. */
 
-export function presentChallengeItem(row: ChallengeItemRow) {
+export function presentChallengeItem(row: ChallengeTitleRow) {
   const date = formatParis(row.date_publication)
   return {
     id_challenge: String(row.id_challenge),

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { dependsOfAuteur, findAuteur, findAuteurs } from '../auteurs/queries.js'
-import { findChallenge, findChallenges, findLatestValidations } from '../challenges/queries.js'
+import { findAuteur, findAuteurs } from '../auteurs/queries.js'
+import { findChallenge, findChallengeTitles, findLatestValidations } from '../challenges/queries.js'
 import { findClassement } from '../classement/queries.js'
-import { CLASSEMENT, dependsOfRanked } from '../classement/rank.js'
 import { findEnvironnement, findEnvironnements } from '../environnements_virtuels/queries.js'
 import { refuse, refuseUnknownPath } from '../http/methods.js'
 import { errorSender } from '../http/problems.js'
@@ -24,9 +23,6 @@ import { detailPaths, serveDialect } from './serve.js'
 
 const COLLECTIONS = ['challenges', 'auteurs', 'classement', 'environnements_virtuels'] as const
 const WITH_DETAILS = ['challenges', 'auteurs', 'environnements_virtuels'] as const
-
-/** Environments come by imports alone. */
-const IMPORTED = { names: [] }
 
 /**
  * The dialect that existing clients speak, in a scope with its prefix: the nouns' queries behind the contract's guard and
@@ -57,9 +53,8 @@ function readRoutes(app: FastifyInstance, deps: ServeDeps): void {
   list('challenges', {
     filters: filters.challenges,
     find: (db, { 'id_auteur[]': auteurs, ...rest }, debut, limite) =>
-      findChallenges(db, { ...rest, auteurs }, debut, limite),
+      findChallengeTitles(db, { ...rest, auteurs }, debut, limite),
     present: presentChallengeItem,
-    depends: () => ({ names: ['challenges'] }),
   })
 
   detail('challenges', {
@@ -67,12 +62,7 @@ function readRoutes(app: FastifyInstance, deps: ServeDeps): void {
     async read({ db, challengeUrl }, id, debut) {
       const challenge = await findChallenge(db, id)
       const { rows, ...page } = await clamp((row) => findLatestValidations(db, id, row, VALIDATIONS_ROWS), debut)
-      const noms = challenge.auteurs.map(({ id_auteur }) => id_auteur)
-      return {
-        payload: presentChallenge(challenge, rows, challengeUrl),
-        page,
-        depends: { names: ['challenges', `challenge/${id}`], noms },
-      }
+      return { payload: presentChallenge(challenge, rows, challengeUrl), page }
     },
   })
 
@@ -80,13 +70,11 @@ function readRoutes(app: FastifyInstance, deps: ServeDeps): void {
     filters: filters.auteurs,
     find: findAuteurs,
     present: presentAuteurItem,
-    depends: () => ({ names: ['auteurs'] }),
   })
 
   detail('auteurs', {
     async read({ db, challengeUrl }, id) {
-      const auteur = await findAuteur(db, id)
-      return { payload: presentAuteur(auteur, challengeUrl), isBare: true, depends: dependsOfAuteur(auteur) }
+      return { payload: presentAuteur(await findAuteur(db, id), challengeUrl), isBare: true }
     },
   })
 
@@ -94,19 +82,17 @@ function readRoutes(app: FastifyInstance, deps: ServeDeps): void {
     filters: filters.classement,
     find: (db, _, debut, limite) => findClassement(db, debut, limite),
     present: presentRanked,
-    depends: (rows) => dependsOfRanked(CLASSEMENT, rows),
   })
 
   list('environnements_virtuels', {
     filters: filters.environnements_virtuels,
     find: findEnvironnements,
     present: presentEnvironnementItem,
-    depends: () => IMPORTED,
   })
 
   detail('environnements_virtuels', {
     async read({ db }, id) {
-      return { payload: presentEnvironnement(await findEnvironnement(db, id)), depends: IMPORTED }
+      return { payload: presentEnvironnement(await findEnvironnement(db, id)) }
     },
   })
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Depends, isAny, type Page, type ReadContext } from '../contract.js'
+import { isAny, type Page, type ReadContext } from '../contract.js'
 import { Problem } from '../errors.js'
 import { etagOf, queryOf, type ServeDeps, sendRead } from '../http/serve.js'
 import { toJsonBuffer } from '../json.js'
@@ -13,7 +13,6 @@ export interface List<Filters extends Parameters, Row> {
   filters: Filters
   find(db: Db, filters: QueryValues<Filters>, debut: number, limite: number): Promise<Page<Row>>
   present(row: Row): object
-  depends(rows: readonly Row[]): Depends
 }
 
 /** One record: its body, or where `debutName` says so a payload with the page of a list inside it. */
@@ -27,7 +26,6 @@ interface Shown {
   payload: object
   page?: Omit<Page<unknown>, 'rows'>
   isBare?: boolean
-  depends: Depends
 }
 
 /** Where a read is, below the prefix, and what of its query it looks at. */
@@ -47,14 +45,14 @@ export function detailPaths(collection: string): string[] {
 export function serveDialect(app: FastifyInstance, deps: ServeDeps) {
   return {
     list<Filters extends Parameters, Row>(collection: string, list: List<Filters, Row>): void {
-      const { filters, find, present, depends } = list
+      const { filters, find, present } = list
       const place = { path: `/${collection}`, debutName: `debut_${collection}`, filters }
       app.get(place.path, (request, reply) =>
         answer(request, reply, place, async ({ db }, { values, debut }) => {
           const findFrom = (row: number) => find(db, values as QueryValues<Filters>, row, PAGE_ROWS)
           const { rows, ...page } = await clamp(findFrom, debut)
           refuseNone(rows)
-          return { payload: keyed(rows.map(present)), page, depends: depends(rows) }
+          return { payload: keyed(rows.map(present)), page }
         }),
       )
     },
@@ -81,11 +79,11 @@ export function serveDialect(app: FastifyInstance, deps: ServeDeps) {
     const address = `${origins.baseUrl(request)}${origins.isAtRoot(request.raw) ? '' : app.prefix}${path}`
     const asked = readAsked(queryOf(request), filters, debutName, bounds)
     const make = async (db: Db) => {
-      const { payload, page, isBare = false, depends } = await read({ db, challengeUrl }, asked)
+      const { payload, page, isBare = false } = await read({ db, challengeUrl }, asked)
       const links = page ? linksOf(address, debutName, asked.kept, page) : []
       const body = toJsonBuffer(isBare ? payload : [payload, ...links])
       const total = page?.total === undefined ? {} : { total: String(page.total) }
-      return { ready: { body, etag: etagOf(body), ...total }, depends }
+      return { body, etag: etagOf(body), ...total }
     }
     const key = `${address} ${JSON.stringify([asked.kept, asked.debut])}`
     return sendRead(deps, request, reply, key, () => ({ make, isLong: isAny(...Object.values(asked.values)) }))

@@ -4,6 +4,6 @@ import { findRubriques } from './queries.js'
 
 export function rubriquesRoutes(serve: ServeRead): void {
   serve(listRubriques, async ({ db }) => {
-    return { body: (await findRubriques(db)).map(presentRubrique), depends: { names: ['rubriques'] } }
+    return { body: (await findRubriques(db)).map(presentRubrique) }
   })
 }

@@ -38,6 +38,7 @@ const END: Key = { cle: Number.MAX_SAFE_INTEGER, id: Number.MAX_SAFE_INTEGER }
 
 /** How many entries the order holds. */
 export async function countAll(db: Db, arbre: string): Promise<number> {
+  db.reads?.order(arbre)
   const top = await family(db, arbre, TOP_LEVEL, ROOT, END)
   return top.reduce((sum, { nb }) => sum + nb, 0)
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines, type MadeStore, makeStore } from '../../test/harness.js'
+import type { JournalEntry } from './changes.js'
 import { EVERYTHING, readJournal } from './journal.js'
-import type { JournalEntry, Store } from './store.js'
+import type { Store } from './store.js'
 
 const solve = (id_auteur: number): JournalEntry => ({ type: 'validation', supprime: 0, id_auteur, id_challenge: 7 })
 const kept = (entry: JournalEntry) => ({

@@ -1,6 +1,7 @@
 import { nowSeconds } from '../instant.js'
+import type { JournalEntry } from './changes.js'
 import { statement } from './query.js'
-import type { Db, JournalEntry } from './store.js'
+import type { Db } from './store.js'
 
 /** Anything may have changed. */
 export const EVERYTHING: readonly JournalEntry[] = [{ type: 'portail' }]

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { makeGate } from '../../test/gate.js'
-import { LongReads } from './long-reads.js'
+import type { Deadline } from '../semaphore.js'
+import { LONG_READS_QUEUE, withinBudget } from './long-reads.js'
+import { Pool } from './pool.js'
 
 const slow = { name: 'StoreError', fault: 'slow' }
 
@@ -13,22 +15,21 @@ afterEach(() => {
 
 test('two run at once, fifty wait, one more is refused; what still waits or runs after 2 s is told so, and then there is room', async () => {
   let lent = 0
-  const reads = new LongReads({ make: () => ++lent, dispose: () => lent--, maxAtOnce: 2 })
+  const pool = new Pool({ make: () => ++lent, dispose: () => lent--, ...LONG_READS_QUEUE, max: 2 })
+  const run = <R>(work: (which: number) => Promise<R>) => withinBudget((deadline: Deadline) => pool.use(work, deadline))
   const end = makeGate()
   const began: number[] = []
   let refused = 0
   const held = Array.from({ length: 52 }, () =>
-    reads
-      .run(async (which) => {
-        began.push(which)
-        await end.opened
-      })
-      .catch((error) => {
-        refused++
-        return error
-      }),
+    run(async (which) => {
+      began.push(which)
+      await end.opened
+    }).catch((error) => {
+      refused++
+      return error
+    }),
   )
-  await expect(reads.run(async () => undefined)).rejects.toMatchObject(slow)
+  await expect(run(async () => undefined)).rejects.toMatchObject(slow)
   await vi.advanceTimersByTimeAsync(1_999)
   expect(refused).toBe(0)
   await vi.advanceTimersByTimeAsync(1)
@@ -36,7 +37,7 @@ test('two run at once, fifty wait, one more is refused; what still waits or runs
   expect(began).toEqual([1, 2])
   end.open()
   await vi.advanceTimersByTimeAsync(0)
-  expect(await Promise.all([3, 4, 5].map((value) => reads.run(async () => value)))).toEqual([3, 4, 5])
-  await reads.close()
+  expect(await Promise.all([3, 4, 5].map((value) => run(async () => value)))).toEqual([3, 4, 5])
+  await pool.close()
   expect(lent).toBe(0)
 })

@@ -1,69 +1,52 @@
+import { type Deadline, Semaphore } from '../semaphore.js'
 import { StoreError } from './store.js'
 
-/** Lends resources one user at a time: made when first wanted, `max` at most, the next user waits for the first back. */
+export interface PoolOptions<T> {
+  make(): T
+  dispose(resource: T): unknown
+  /** Resources at once; each is made when it is first wanted. */
+  max: number
+  /** Callers that may wait; as many as come where it is not given. */
+  maxQueued?: number
+  /** Thrown where no more may wait. */
+  full?(): Error
+}
+
+/** Lends resources, each to one caller at a time. */
 export class Pool<T> {
   private readonly idle: T[] = []
-  private readonly waiting: ((resource: T) => void)[] = []
-  private made = 0
-  private isClosed = false
+  private readonly turns: Semaphore
 
-  constructor(
-    private readonly make: () => T,
-    private readonly dispose: (resource: T) => unknown,
-    private readonly max: number,
-  ) {}
+  constructor(private readonly options: PoolOptions<T>) {
+    const { max: permits, ...queue } = options
+    this.turns = new Semaphore({ permits, ...queue, closed: storeIsClosed })
+  }
 
-  async use<R>(work: (resource: T) => Promise<R>): Promise<R> {
-    if (this.isClosed) throw new StoreError('unreachable', 'the store is closed')
-    const resource = this.take() ?? (await this.nextBack())
+  /** How many callers have a resource or wait for one. */
+  get count(): number {
+    return this.turns.count
+  }
+
+  async use<R>(work: (resource: T) => Promise<R>, deadline?: Deadline): Promise<R> {
+    const turn = this.turns.enter(deadline)
+    const release = turn instanceof Promise ? await turn : turn
+    let resource: T | undefined
     try {
+      resource = this.idle.pop() ?? this.options.make()
       return await work(resource)
     } finally {
-      const next = this.waiting.shift()
-      if (next) next(resource)
-      else this.idle.push(resource)
+      if (resource) this.idle.push(resource)
+      release()
     }
   }
 
-  /** Lends no more, waits for what is lent and for who waited already, and disposes of everything. */
+  /** Refuses new callers, waits for those that have a resource or wait for one, and disposes of everything. */
   async close(): Promise<void> {
-    this.isClosed = true
-    for (; this.made > 0; this.made--) await this.dispose(this.idle.pop() ?? (await this.nextBack()))
-  }
-
-  private nextBack(): Promise<T> {
-    return new Promise((resolve) => this.waiting.push(resolve))
-  }
-
-  private take(): T | undefined {
-    const resource = this.idle.pop()
-    if (resource || this.made >= this.max) return resource
-    const made = this.make()
-    this.made++
-    return made
+    await this.turns.close()
+    for (const resource of this.idle.splice(0)) await this.options.dispose(resource)
   }
 }
 
-/** Runs works one after the other, in the order of the calls. */
-export class Mutex {
-  private last: Promise<unknown> = Promise.resolve()
-
-  run<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.last.then(work)
-    this.last = result.catch(() => undefined)
-    return result
-  }
-
-  /** The same for a work that is not begun past its deadline, in milliseconds since 1970; then `late` is thrown at once. */
-  runBefore<T>(deadline: number, late: () => Error, work: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(late()), deadline - Date.now())
-      const begin = async () => {
-        clearTimeout(timer)
-        if (Date.now() >= deadline) throw late()
-        resolve(await work())
-      }
-      this.run(begin).catch(reject)
-    })
-  }
+export function storeIsClosed(): StoreError {
+  return new StoreError('unreachable', 'the store is closed')
 }

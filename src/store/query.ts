@@ -13,6 +13,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
+import { type Only, type OnlyRows, type Sources, sourcesOf } from './reads.js'
 import type { Tables } from './tables.js'
 
 export type Engine = 'sqlite' | 'postgres'
@@ -22,6 +23,8 @@ export type Parameters = Record<string, unknown>
 /** A query written once and compiled once for each engine; `P` names its parameters, `R` is a row of its answer. */
 export interface Statement<P extends Parameters, R> {
   readonly build: (q: Builder, p: P) => Compilable<R>
+  readonly only: Only<P>
+  readonly onlyRows: OnlyRows<R>
   readonly compiled: Partial<Record<Engine, CompiledStatement>>
 }
 
@@ -31,14 +34,26 @@ export interface CompiledStatement {
   name?: string
   /** Values in the order of the placeholders; a `Parameter` stands for what the caller gives. */
   values: readonly unknown[]
+  /** What it reads; undefined where only its text says so. */
+  sources?: Sources
 }
 
 /**
  * Declares a query whose shape never changes: kysely types it, and its cost at run time is the statement alone.
  * Inside `build` a parameter may be passed on, never computed with.
+ *
+ * What it shows depends on every record of the tables that its text names. `only` narrows that to the records that its
+ * conditions leave, so that the answer stays cached longer.
  */
-export function statement<P extends Parameters = Record<never, never>>() {
-  return <R>(build: (q: Builder, p: P) => Compilable<R>): Statement<P, R> => ({ build, compiled: {} })
+export function statement<P extends Parameters = Record<never, never>>(only: Only<P> = {}) {
+  return <R>(build: (q: Builder, p: P) => Compilable<R>): Statement<P, R> => {
+    return { build, only, onlyRows: {}, compiled: {} }
+  }
+}
+
+/** The same statement, which depends on those records of some tables that its rows name. */
+export function byRows<P extends Parameters, R>(target: Statement<P, R>, onlyRows: OnlyRows<R>): Statement<P, R> {
+  return { ...target, onlyRows, compiled: {} }
 }
 
 /**
@@ -86,7 +101,8 @@ export function compile<P extends Parameters, R>(target: Statement<P, R>, engine
   const known = target.compiled[engine]
   if (known) return known
   const compiled = toCompiled(target.build(builders[engine], placeholders as P))
-  const named = { ...compiled, name: hash('sha1', compiled.sql) }
+  const sources = sourcesOf(compiled.sql, target.only, target.onlyRows)
+  const named = { ...compiled, name: hash('sha1', compiled.sql), sources }
   target.compiled[engine] = named
   return named
 }

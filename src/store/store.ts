@@ -1,6 +1,8 @@
 import type { Compilable, RawBuilder } from 'kysely'
+import type { Changes, JournalEntry } from './changes.js'
 import type { HeldNodes } from './nodes.js'
 import type { Builder, Engine, Parameters, Statement } from './query.js'
+import type { Reads } from './reads.js'
 
 /** What a reader may still hold: it is right as long as the version of its kind is. */
 export interface Versions {
@@ -17,6 +19,8 @@ export interface Db {
   readonly onCommit: string
   /** The nodes of counted orders that snapshots of the same version have read; undefined in a transaction, which may change them. */
   readonly nodes: HeldNodes | undefined
+  /** What was read of a snapshot so far; undefined in a transaction. */
+  readonly reads: Reads | undefined
   /** Every row, in the order of the query. */
   all<R>(query: Compilable<R>): Promise<R[]>
   all<P extends Parameters, R>(query: Statement<P, R>, given: P): Promise<R[]>
@@ -56,29 +60,6 @@ export interface Search {
   /** The ids of the rows whose columns contain the needles, by the index: a table expression with one column, `id`. */
   matches(table: string, id: string, needles: Readonly<Record<string, string>>): RawBuilder<{ id: number }>
 }
-
-/**
- * The journal says what changed of the data, in the order in which it was committed. A transaction writes its lines with its
- * change, under cursors that only grow; the version of the data is the cursor of the newest line. Whoever holds something
- * made from an older version reads what came since, and lets go of what that touches.
- */
-export interface JournalEntry {
-  /**
-   * A record that was written or removed; `classement` for ranks that moved; `portail` for a change of anything, such as an
-   * import.
-   */
-  type: 'validation' | 'challenge' | 'auteur' | 'rubrique' | 'classement' | 'portail'
-  /** 1 where the record was removed. */
-  supprime?: number
-  id_auteur?: number | null
-  id_challenge?: number | null
-  id_rubrique?: number | null
-  /** For `classement`: for each counted order that changed, between which keys. */
-  rangs?: Ranges
-}
-
-/** By the name of an order: the first and the last key that changed, and whether its entries are as many as before. */
-export type Ranges = Record<string, readonly [de: number, a: number, isSameCount: boolean]>
 
 /**
  * What a transaction changed: the lines that it writes into the journal, and the credentials that it ended, by their SHA-256;
@@ -130,6 +111,8 @@ export interface Store {
   readonly engine: Engine
   /** The versions now, whichever process made the last change. */
   versions(): Versions | Promise<Versions>
+  /** What changed of the data and of the accounts, whichever process changed it. */
+  readonly changes: Changes
   /** Runs reads in one snapshot: they see one version of the data, which `version` names. */
   read<T>(work: (db: Db, version: Versions) => Promise<T>, options?: ReadOptions): Promise<T>
   /**

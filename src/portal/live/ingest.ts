@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Change, Db, JournalEntry, Store } from '../../store/store.js'
+import type { JournalEntry } from '../../store/changes.js'
+import type { Change, Db, Store } from '../../store/store.js'
 import { FieldError } from '../fields.js'
 import type { Line } from '../lines.js'
 import { parseLiveLine } from '../parse.js'

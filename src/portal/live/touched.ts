@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
+import type { Ranges } from '../../store/changes.js'
 import { applyMoves, forgetMoves, makeMoves } from '../../store/counted-moves.js'
 import { fixed, runInOrder, type Statement, statement } from '../../store/query.js'
-import { type Db, makeScratch, type Ranges } from '../../store/store.js'
+import { type Db, makeScratch } from '../../store/store.js'
 import { deriveScoresOf, HOLDS_PLACE, MAX_POINTS, pointsOf, rankedIn, type Some } from '../derive.js'
 import { sliceOf } from '../orders.js'
 

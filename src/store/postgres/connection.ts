@@ -3,7 +3,8 @@ import { pipeline } from 'node:stream/promises'
 import type { Compilable } from 'kysely'
 import type { QueryConfig, QueryResult } from 'pg'
 import type { HeldNodes } from '../nodes.js'
-import { bind, builders, compiledOf, type Parameters, type Statement } from '../query.js'
+import { bind, builders, type CompiledStatement, compiledOf, type Parameters, type Statement } from '../query.js'
+import { type Reads, sourcesOfText } from '../reads.js'
 import { type Db, type Search, StoreError } from '../store.js'
 import type { Address } from './address.js'
 import { type Client, copyFrom, type PoolClient, sendTogether, toStoreError } from './driver.js'
@@ -15,6 +16,7 @@ export class Connection implements Db {
   readonly onCommit = 'on commit delete rows'
   /** Set for each snapshot. */
   nodes: HeldNodes | undefined
+  reads: Reads | undefined
   /** Whether the server cannot be reached through it any more. */
   isBroken = false
 
@@ -26,15 +28,15 @@ export class Connection implements Db {
   ) {}
 
   async all(query: Compilable<unknown> | Statement<Parameters, unknown>, given: Parameters = {}): Promise<never[]> {
-    return (await this.runCompiled(query, given)).rows as never[]
+    return (await this.readRows(query, given)) as never[]
   }
 
   async get(query: Compilable<unknown> | Statement<Parameters, unknown>, given: Parameters = {}): Promise<never> {
-    return (await this.runCompiled(query, given)).rows[0] as never
+    return (await this.readRows(query, given))[0] as never
   }
 
   async run(query: Compilable<unknown> | Statement<Parameters, unknown>, given: Parameters = {}): Promise<number> {
-    return (await this.runCompiled(query, given)).rowCount ?? 0
+    return (await this.runCompiled(compiledOf(query, 'postgres'), given)).rowCount ?? 0
   }
 
   async exec(sql: string, ...values: unknown[]): Promise<number> {
@@ -42,6 +44,7 @@ export class Connection implements Db {
   }
 
   async select<R>(sql: string, ...values: unknown[]): Promise<R[]> {
+    this.reads?.statement(sourcesOfText(sql), {}, [])
     return (await this.query({ text: numbered(sql), values })).rows as R[]
   }
 
@@ -84,11 +87,17 @@ export class Connection implements Db {
     return fault
   }
 
-  private runCompiled(
+  private async readRows(
     query: Compilable<unknown> | Statement<Parameters, unknown>,
     given: Parameters,
-  ): Promise<QueryResult> {
+  ): Promise<unknown[]> {
     const compiled = compiledOf(query, 'postgres')
+    const { rows } = await this.runCompiled(compiled, given)
+    this.reads?.statement(compiled.sources ?? sourcesOfText(compiled.sql), given, rows)
+    return rows
+  }
+
+  private runCompiled(compiled: CompiledStatement, given: Parameters): Promise<QueryResult> {
     const { name, sql: text } = compiled
     const values = bind(compiled, given)
     return this.query(name === undefined ? { text, values } : { name, text, values })

@@ -1,6 +1,7 @@
 import { noteEnded } from '../ended.js'
 import { appendJournal } from '../journal.js'
 import { NodesByVersion } from '../nodes.js'
+import { Reads } from '../reads.js'
 import { type Change, type Db, type Domain, endedBy, type Search, StoreError, type Versions } from '../store.js'
 import type { Address } from './address.js'
 import { Connection } from './connection.js'
@@ -87,6 +88,7 @@ export class Server {
         const [, { rows }] = await Promise.all([db.query(BEGIN_READ), db.query(NAMED_VERSIONS)])
         const [found] = rows as Snapshot[]
         if (found) db.nodes = this.nodes.of(found.donnees)
+        db.reads = new Reads()
         return await work(db, found as Snapshot)
       } finally {
         db.query({ text: 'rollback' }).catch(() => undefined)
@@ -104,6 +106,7 @@ export class Server {
       await db.query({ text: SHORT_QUESTIONS })
       await db.query(BEGIN_READ)
       const [found] = (await db.query({ text: SELECT_VERSIONS })).rows as Snapshot[]
+      db.reads = new Reads()
       return await work(db, found as Snapshot)
     } finally {
       await client.end().catch(() => undefined)

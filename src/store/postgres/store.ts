@@ -1,5 +1,9 @@
-import { LongReads } from '../long-reads.js'
+import { Semaphore } from '../../semaphore.js'
+import { SharedRun } from '../../shared-run.js'
+import { changesOf } from '../follower.js'
+import { LONG_READS_QUEUE, withinBudget } from '../long-reads.js'
 import type { Siblings } from '../opening.js'
+import { storeIsClosed } from '../pool.js'
 import { findBrokenReferences } from '../references.js'
 import {
   type BulkOptions,
@@ -13,8 +17,6 @@ import {
   type StoreState,
   type Versions,
 } from '../store.js'
-import { Streams } from '../streams.js'
-import { Checks } from './checks.js'
 import { Connection } from './connection.js'
 import { withClient } from './driver.js'
 import type { Replica } from './replicas.js'
@@ -43,10 +45,11 @@ export interface Beside {
 /** A portal on a PostgreSQL server, which any number of nodes share, with replicas for its reads where there are some. */
 export class PostgresStore implements Store {
   readonly engine = 'postgres'
-  private readonly checks = new Checks(() => this.primary.versions())
+  readonly changes = changesOf(this)
+  private readonly checks = new SharedRun(() => this.primary.versions())
   private readonly reads = { primary: 0, replica: 0 }
-  private readonly longReads: LongReads<object> | undefined
-  private readonly streams = new Streams()
+  private readonly longReads: Semaphore | undefined
+  private readonly streams = new Semaphore({ permits: Number.POSITIVE_INFINITY, closed: storeIsClosed })
   private turn = 0
 
   constructor(
@@ -54,10 +57,8 @@ export class PostgresStore implements Store {
     private readonly search: Search,
     private readonly beside?: Beside,
   ) {
-    if (!beside) return
-    // What they are lent is their turn; the connection comes with the read, and the server ends a statement that takes too long.
-    const turns = { make: () => ({}), dispose: () => undefined }
-    this.longReads = new LongReads({ ...turns, maxAtOnce: Math.ceil(beside.connections / 2) })
+    // The server ends a statement that takes too long.
+    if (beside) this.longReads = new Semaphore({ ...LONG_READS_QUEUE, permits: Math.ceil(beside.connections / 2) })
   }
 
   /** At once while the primary is heard; otherwise it is asked, by a question that begins after this call. */
@@ -65,9 +66,15 @@ export class PostgresStore implements Store {
     return this.beside?.watcher.heard ?? this.checks.next()
   }
 
+  /** A store that does not serve hears nothing. */
+  watch(moved: () => void): () => void {
+    return this.beside?.watcher.watch(moved) ?? (() => undefined)
+  }
+
   async read<T>(work: (db: Db, version: Versions) => Promise<T>, options: ReadOptions = {}): Promise<T> {
     const read = () => this.readFrom(options.source ?? 'primary', work)
-    return options.isLong && this.longReads ? this.longReads.run(read) : read()
+    const { longReads } = this
+    return options.isLong && longReads ? withinBudget((deadline) => longReads.run(read, deadline)) : read()
   }
 
   /** From the primary: a replica would end a snapshot that keeps it from following. */

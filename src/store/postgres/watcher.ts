@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { SharedRun } from '../../shared-run.js'
 import type { Member, Siblings } from '../opening.js'
 import type { StoreLog, Versions } from '../store.js'
 import type { Address } from './address.js'
-import { Checks } from './checks.js'
 import { type Client, connect, toStoreError } from './driver.js'
 import { CHANNEL_PREFIX, checked, SELECT_VERSIONS, type Snapshot } from './server.js'
 
@@ -17,7 +17,7 @@ const NOTHING: Versions = { donnees: 0, comptes: 0 }
 /** A connection that listens, and the questions that go over it. */
 interface Line {
   client: Client
-  checks: Checks
+  checks: SharedRun<Versions>
 }
 
 /**
@@ -32,6 +32,7 @@ export class Watcher implements Member {
   private known: Versions | undefined
   /** What was noted since the question that is under way was sent. */
   private noted = NOTHING
+  private readonly watching = new Set<() => void>()
   private isClosed = false
   private beat: NodeJS.Timeout | undefined
 
@@ -48,10 +49,16 @@ export class Watcher implements Member {
     return this.siblings?.isInformed === false ? undefined : this.known
   }
 
+  /** Calls back whenever a version may have moved, until the function that it returns is called. */
+  watch(moved: () => void): () => void {
+    this.watching.add(moved)
+    return () => this.watching.delete(moved)
+  }
+
   /** Listens, or throws `StoreError`. */
   async start(): Promise<void> {
     const client = await connect(this.address, { connect: CONNECT_MILLISECONDS, answer: HEARTBEAT_MILLISECONDS })
-    const line: Line = { client, checks: new Checks(() => this.ask(line)) }
+    const line: Line = { client, checks: new SharedRun(() => this.ask(line)) }
     this.line = line
     try {
       const { rows } = await client.query<{ schema: string }>('select current_schema() as schema')
@@ -73,7 +80,10 @@ export class Watcher implements Member {
   /** Takes note of versions that an answer showed, or a commit of our own made: nothing older is shown from then on. */
   note(versions: Versions): void {
     this.noted = newest(this.noted, versions)
-    if (this.known) this.known = newest(this.known, versions)
+    const { known } = this
+    if (!known) return
+    this.known = newest(known, versions)
+    if (this.known.donnees > known.donnees || this.known.comptes > known.comptes) this.ring()
   }
 
   /** Where the line is lost there is no need to ask: nothing is known until it is back. */
@@ -101,8 +111,13 @@ export class Watcher implements Member {
     if (this.line === line) {
       this.identite = identite
       this.known = newest(this.noted, versions)
+      this.ring()
     }
     return versions
+  }
+
+  private ring(): void {
+    for (const moved of this.watching) moved()
   }
 
   private async check(line: Line): Promise<void> {

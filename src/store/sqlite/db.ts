@@ -1,6 +1,7 @@
 import type { Compilable } from 'kysely'
 import type { HeldNodes } from '../nodes.js'
 import { bind, builders, compiledOf, type Parameters, type Statement } from '../query.js'
+import { type Reads, sourcesOfText } from '../reads.js'
 import type { Db } from '../store.js'
 import { search } from './search.js'
 
@@ -15,6 +16,7 @@ export abstract class SqliteDb implements Db {
   readonly onCommit = ''
   /** Set for each snapshot. */
   nodes: HeldNodes | undefined
+  reads: Reads | undefined
 
   /** Every row, as objects. */
   abstract rows(sql: string, ...values: unknown[]): Here<unknown[]>
@@ -29,12 +31,16 @@ export abstract class SqliteDb implements Db {
 
   async all(query: Query, given: Parameters = {}): Promise<never[]> {
     const compiled = compiledOf(query, 'sqlite')
-    return (await this.rows(compiled.sql, ...bind(compiled, given))) as never[]
+    const rows = await this.rows(compiled.sql, ...bind(compiled, given))
+    this.reads?.statement(compiled.sources ?? sourcesOfText(compiled.sql), given, rows)
+    return rows as never[]
   }
 
   async get(query: Query, given: Parameters = {}): Promise<never> {
     const compiled = compiledOf(query, 'sqlite')
-    return (await this.row(compiled.sql, ...bind(compiled, given))) as never
+    const row = await this.row(compiled.sql, ...bind(compiled, given))
+    this.reads?.statement(compiled.sources ?? sourcesOfText(compiled.sql), given, row ? [row] : [])
+    return row as never
   }
 
   async run(query: Query, given: Parameters = {}): Promise<number> {
@@ -47,6 +53,7 @@ export abstract class SqliteDb implements Db {
   }
 
   async select<R>(sql: string, ...values: unknown[]): Promise<R[]> {
+    this.reads?.statement(sourcesOfText(sql), {}, [])
     return (await this.rows(sql, ...values)) as R[]
   }
 

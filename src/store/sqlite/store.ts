@@ -1,8 +1,11 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
+import { Semaphore } from '../../semaphore.js'
+import { changesOf } from '../follower.js'
 import { EVERYTHING } from '../journal.js'
-import { LongReads } from '../long-reads.js'
+import { LONG_READS_QUEUE, withinBudget } from '../long-reads.js'
 import { NodesByVersion } from '../nodes.js'
-import { Mutex, Pool } from '../pool.js'
+import { Pool, storeIsClosed } from '../pool.js'
+import { Reads } from '../reads.js'
 import { findBrokenReferences } from '../references.js'
 import {
   type BulkOptions,
@@ -14,7 +17,6 @@ import {
   type StoreState,
   type Versions,
 } from '../store.js'
-import { Streams } from '../streams.js'
 import { bulk } from './bulk.js'
 import type { ThreadKind } from './calls.js'
 import { type Connection, openReader, openWriter } from './connection.js'
@@ -29,6 +31,9 @@ const MAX_READING_THREADS = 2
 /** Threads for reads that last; whoever asks for them asks for fewer at once. */
 const MAX_STREAMING_THREADS = 8
 
+/** An eager follower looks whether another connection has committed so often; a look takes some 5 µs. */
+const WATCH_MILLISECONDS = 50
+
 const SEARCH_TABLES = ['auteurs_recherche', 'challenges_recherche', 'environnements_virtuels_recherche']
 const SELECT_VERSIONS = 'select version_donnees as donnees, version_comptes as comptes from etat'
 
@@ -39,15 +44,15 @@ const SELECT_VERSIONS = 'select version_donnees as donnees, version_comptes as c
  */
 export class SqliteStore implements Store {
   readonly engine = 'sqlite'
+  readonly changes = changesOf(this)
   private readonly readers: Pool<Connection>
-  private readonly longReads: LongReads<LastingThread>
+  private readonly longReads: Pool<LastingThread>
   private readonly writer: { current(): SqliteDb; close(): unknown }
-  private readonly writing = new Mutex()
+  private readonly writing = new Semaphore({ permits: 1, closed: storeIsClosed })
   /** Never inside a transaction: its `data_version` moves whenever any other connection commits. */
   private readonly watcher: Connection
   private readonly nodes = new NodesByVersion()
   private readonly threads: LastingThread[] = []
-  private readonly streams = new Streams()
   private readonly streaming: Pool<LastingThread>
   private reads = 0
   private seen: { dataVersion: unknown; versions: Versions } | undefined
@@ -58,17 +63,10 @@ export class SqliteStore implements Store {
     private readonly isServing: boolean,
   ) {
     const open = () => openReader(path)
-    this.readers = new Pool(open, (reader) => reader.close(), MAX_READERS)
-    this.longReads = new LongReads({
-      make: () => this.thread('reader'),
-      dispose: (thread) => thread.close(),
-      maxAtOnce: MAX_READING_THREADS,
-    })
-    this.streaming = new Pool(
-      () => this.thread('reader'),
-      (thread) => thread.close(),
-      MAX_STREAMING_THREADS,
-    )
+    const threads = { make: () => this.thread('reader'), dispose: (thread: LastingThread) => thread.close() }
+    this.readers = new Pool({ make: open, dispose: (reader) => reader.close(), max: MAX_READERS })
+    this.longReads = new Pool({ ...threads, ...LONG_READS_QUEUE, max: MAX_READING_THREADS })
+    this.streaming = new Pool({ ...threads, max: MAX_STREAMING_THREADS })
     this.watcher = open()
     this.writer = isServing ? this.thread('writer') : lasting(openWriter(path))
   }
@@ -87,16 +85,24 @@ export class SqliteStore implements Store {
     return this.seen!.versions
   }
 
+  watch(moved: () => void): () => void {
+    const timer = setInterval(moved, WATCH_MILLISECONDS).unref()
+    return () => clearInterval(timer)
+  }
+
   async read<T>(work: (db: Db, version: Versions) => Promise<T>, { isLong }: ReadOptions = {}): Promise<T> {
     this.reads++
     if (isLong && this.isServing) {
-      return this.longReads.run((thread, deadline) => readBeside(thread.current(), deadline, work))
+      return withinBudget((deadline) =>
+        this.longReads.use((thread) => readBeside(thread.current(), deadline.at, work), deadline),
+      )
     }
     return this.readers.use(async (reader) => {
       reader.change('begin')
       try {
         const versions = reader.row(SELECT_VERSIONS) as unknown as Versions
         reader.nodes = this.nodes.of(versions.donnees)
+        reader.reads = new Reads()
         return await work(reader, versions)
       } finally {
         reader.rollback()
@@ -105,22 +111,16 @@ export class SqliteStore implements Store {
   }
 
   stream<T>(work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
-    return this.streams.run(() => {
-      this.reads++
-      return this.streaming.use((thread) => readBeside(thread.current(), Number.POSITIVE_INFINITY, work))
-    })
+    this.reads++
+    return this.streaming.use((thread) => readBeside(thread.current(), Number.POSITIVE_INFINITY, work))
   }
 
   async write<T>(change: Change, work: (db: Db) => Promise<T>): Promise<T> {
-    const deadline = Date.now() + WRITER_PATIENCE_MILLISECONDS
-    return this.writing.runBefore(
-      deadline,
-      () => this.tooBusy(),
-      () => {
-        const writer = this.writer.current()
-        return transaction(writer, async () => ({ value: await work(writer), change }), deadline)
-      },
-    )
+    const deadline = { at: Date.now() + WRITER_PATIENCE_MILLISECONDS, late: () => this.tooBusy() }
+    return this.writing.run(() => {
+      const writer = this.writer.current()
+      return transaction(writer, async () => ({ value: await work(writer), change }), deadline.at)
+    }, deadline)
   }
 
   private tooBusy(): StoreError {
@@ -142,7 +142,7 @@ export class SqliteStore implements Store {
     const isBusyBeside = this.threads.some((thread) => thread.isBusy)
     return {
       reads: { primary: this.reads, replica: 0 },
-      streams: this.streams.count,
+      streams: this.streaming.count,
       isHearing: true,
       replicas: { usable: 0, known: 0 },
       isBusyBeside,
@@ -202,9 +202,9 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.writing.run(async () => this.writer.close())
+    await this.writing.close()
+    await this.writer.close()
     await this.longReads.close()
-    await this.streams.close()
     await this.streaming.close()
     await this.readers.close()
     this.watcher.close()
@@ -218,6 +218,7 @@ async function readBeside<T>(
   work: (db: Db, version: Versions) => Promise<T>,
 ): Promise<T> {
   thread.deadline = deadline
+  thread.reads = new Reads()
   try {
     const [, versions] = await Promise.all([thread.change('begin'), thread.row(SELECT_VERSIONS)])
     return await work(thread, versions as unknown as Versions)

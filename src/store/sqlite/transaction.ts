@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { JournalEntry } from '../changes.js'
 import { noteEnded } from '../ended.js'
 import { appendJournal } from '../journal.js'
-import { type Change, endedBy, type JournalEntry, StoreError } from '../store.js'
+import { type Change, endedBy, StoreError } from '../store.js'
 import type { SqliteDb } from './db.js'
 
 export const WRITER_PATIENCE_MILLISECONDS = 5_000
