@@ -54,7 +54,7 @@ export async function findAuteur(db: Db, idAuteur: number): Promise<AuteurRow> {
   if (!auteur) throw new Problem('resource_not_found', { detail: 'The portal has no author with this id.' })
   return {
     ...auteur,
-    position: await placeOf(db, auteur.score),
+    position: await placeOf(db, auteur),
     challenges,
     validations: validations.map((row) => (row.date === UNKNOWN_DATE ? { ...row, date: null } : row)),
   }

@@ -10,9 +10,9 @@ import {
   presentRanked,
 } from './contract.js'
 import { findHistogramme } from './histogramme.js'
-import { findPart, findPartAround, type Part, rankingOfPart } from './partial.js'
 import { findPeriodes } from './periodes.js'
-import { findClassement, findRowAround, whole } from './queries.js'
+import { findDebutAround, type Part, rankingOf } from './queries.js'
+import { findRanked } from './rank.js'
 
 export function classementRoutes(serve: ServeRead): void {
   serve(listClassement, async ({ db }, { debut_classement, limite, autour_de, id_rubrique, periode }) => {
@@ -20,16 +20,16 @@ export function classementRoutes(serve: ServeRead): void {
       throw invalidParameter('autour_de', 'cannot be given together with debut_classement')
     }
     const part = partOf(id_rubrique, periode)
-    const around = (auteur: number) =>
-      part ? findPartAround(db, part, auteur, limite) : findRowAround(db, auteur, limite)
-    const debut = autour_de === undefined ? (debut_classement ?? 0) : await around(autour_de)
-    const page = part ? await findPart(db, part, debut, limite) : await findClassement(db, debut, limite)
+    const ranking = await rankingOf(db, part)
+    const debut =
+      autour_de === undefined ? debut_classement : await findDebutAround(db, part, ranking, autour_de, limite)
+    const page = await findRanked(db, ranking, debut, limite)
     return listAnswer(page, presentRanked)
   })
 
   serve(getHistogramme, async ({ db }, { id_rubrique, periode }) => {
     const part = partOf(id_rubrique, periode)
-    const ranking = part ? await rankingOfPart(db, part) : whole
+    const ranking = await rankingOf(db, part)
     return { body: presentHistogramme(await findHistogramme(db, ranking)) }
   })
 
