@@ -1,10 +1,14 @@
 import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeGate } from './gate.js'
 import { addAccount, addKey, engines, OPERATOR, startServer, type TestServer } from './harness.js'
 import { exchange, parseAnswers, petitPortail } from './wire.js'
 
 const TRIES = 10
 const GARBAGE = '\x16\x03\x01 no request\r\n\r\n'
+/** What the server may have read of a connection where requests wait: some reads of 64 KiB. */
+const MAX_READ_BYTES = 256 * 1024
 
 describe.each(engines)('on %s, requests that a client sends without waiting', (engine) => {
   let server: TestServer
@@ -120,6 +124,57 @@ describe.each(engines)('on %s, requests that a client sends without waiting', (e
     ])
   })
 
+  /** Asks for a write that waits while the bytes behind it arrive; gives the answers and what was read meanwhile. */
+  const behindABlockedWrite = async (bytes: string) => {
+    const [holding, released] = [makeGate(), makeGate()]
+    const held = server.store.write(
+      {},
+      async () => {
+        holding.open()
+        await released.opened
+      },
+      'donnees',
+    )
+    await holding.opened
+    const sockets: { bytesRead: number }[] = []
+    server.app.server.once('connection', (socket) => sockets.push(socket))
+    const exchanged = exchange(server.url, Buffer.from(write() + bytes))
+    // An unbounded server reads far more than it may in this time; a slow machine only proves less.
+    await sleep(500)
+    const readBytes = sockets[0]?.bytesRead ?? 0
+    released.open()
+    await held
+    return { answers: parseAnswers(await exchanged), readBytes }
+  }
+
+  test('what waits behind a slow request is answered in order, and the rest stays unread meanwhile', async () => {
+    const paths = Array.from({ length: 1_000 }, (_, i) => `/classement?limite=${(i % 50) + 1}`)
+    const large = `X: ${'x'.repeat(8_000)}`
+    const last = read('Connection: close')
+    const { answers, readBytes } = await behindABlockedWrite(
+      paths.map((path) => head(`GET ${path}`, large)).join('') + last,
+    )
+    expect(readBytes).toBeLessThan(MAX_READ_BYTES)
+    expect(statuses(answers)).toEqual([200, ...paths.map(() => 200), 200])
+    for (const [i, path] of paths.entries())
+      expect(answers[i + 1]?.head).toContain(`${path}&debut_classement=0>; rel="first"`)
+  })
+
+  test('a flood behind a slow request is neither read nor kept: 500 wait, the next one ends the connection', async () => {
+    const flood = 'GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(500_000)
+    const { answers, readBytes } = await behindABlockedWrite(flood)
+    expect(readBytes).toBeLessThan(MAX_READ_BYTES)
+    expect(statuses(answers)).toEqual([200, ...Array(500).fill(200), 503])
+    expect(answers.at(-1)?.body).toContain('"code":"overloaded"')
+  })
+
+  test('bytes that go on after they were refused do not take the answers before them', async () => {
+    for (let i = 0; i < TRIES; i++) {
+      const answers = await garbageAfterAnswers(server.url, write() + GARBAGE)
+      expect(statuses(answers)).toEqual([200, 400])
+    }
+  })
+
   test('500 requests at once on one connection are answered in order', async () => {
     const paths = Array.from({ length: 500 }, (_, i) => `/classement?limite=${(i % 50) + 1}`)
     const answers = await ask(...paths.map((path) => head(`GET ${path}`)), read('Connection: close'))
@@ -139,6 +194,27 @@ function afterFirstBytes(url: string, first: string, second: string): Promise<vo
     socket.on('error', () => undefined)
     socket.on('end', () => socket.end()).on('close', () => resolve())
   })
+}
+
+/** Sends bytes, then garbage in small writes, and reads only when the server has had the time to see some of it. */
+async function garbageAfterAnswers(url: string, bytes: string) {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
+  socket.on('error', () => undefined)
+  const closed = new Promise((resolve) => socket.on('close', resolve))
+  let text = ''
+  socket.setEncoding('utf8').pause()
+  socket.write(bytes)
+  for (let i = 0; i < 20; i++) {
+    await sleep(5)
+    if (socket.writable) socket.write(GARBAGE)
+  }
+  socket.on('data', (chunk) => {
+    text += chunk
+  })
+  socket.on('end', () => socket.end()).resume()
+  await closed
+  return parseAnswers(text)
 }
 
 /** Sends bytes and the end of the connection with them, and reads what comes until the server closes its half. */

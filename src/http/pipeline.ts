@@ -1,9 +1,13 @@
 import { type IncomingMessage, METHODS, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Problem } from '../errors.js'
+import { Problem } from '../errors.js'
 import { type BytesError, notHttp, problemOfBytes, type Refusals } from './refusals.js'
 
+/** Requests of a connection that wait for their turn; the next one ends the connection. */
+const MAX_WAITING = 500
+
 const LAST = Symbol('last response')
+const WAITING = Symbol('waiting')
 const IS_REFUSED = Symbol('is refused')
 const HAS_BEGUN = Symbol('has begun')
 const FAULT = Symbol('fault')
@@ -11,6 +15,8 @@ const FAULT = Symbol('fault')
 interface Connection extends Socket {
   /** The response to the request that the parser read last, until both have ended. */
   [LAST]?: Pending
+  /** How many requests wait for their turn; missing until one does. */
+  [WAITING]?: number
   /** Its bytes were refused: no more of them are looked at. */
   [IS_REFUSED]?: boolean
 }
@@ -53,25 +59,33 @@ export class Pipeline {
   /** Answers what the parser refuses, when the responses before it have ended. */
   refuseBytes(error: BytesError, socket: Connection): void {
     const problem = problemOfBytes(error)
-    if (!problem || !socket.writable) socket.destroy()
-    else this.refuse(socket, problem)
+    if (!problem) socket.destroy()
+    // The parser fails again with each later read. The refusal is on its way, and so may be the answers before it.
+    else if (socket[IS_REFUSED]) return
+    else if (socket.writable) this.refuse(socket, problem)
+    else this.refusals.close(socket)
   }
 
   private take(request: IncomingMessage, response: Pending, before?: () => void): void {
     const socket: Connection = request.socket
+    if (socket[IS_REFUSED]) return
     const previous = socket[LAST]
+    const isFirst = response.socket !== null || !previous
+    if (!isFirst && socket[WAITING] === MAX_WAITING) {
+      this.refuse(socket, new Problem('overloaded'))
+      return
+    }
     socket[LAST] = response
     response.once('close', () => {
       if (socket[LAST] === response && request.complete) delete socket[LAST]
     })
-    if (response.socket !== null || !previous) {
+    if (isFirst) {
       this.begin(request, response, before)
       return
     }
-    // Nothing more is read while a request waits, so that few wait at once.
-    socket.pause()
+    startWaiting(socket)
     previous.once('close', () => {
-      if (socket[LAST] === response) socket.resume()
+      stopWaiting(socket)
       this.begin(request, response, before)
     })
   }
@@ -97,7 +111,9 @@ export class Pipeline {
     else if (last.req.complete) last.once('close', () => this.refuseNow(socket, problem))
     else if (!last[HAS_BEGUN]) last[FAULT] = problem
     else if (!last.headersSent) this.refusals.refuse(socket, problem, last)
-    else endAfter(last, socket)
+    // A request that was answered before the rest of it turned out malformed gets no second answer.
+    else if (last.closed) this.refusals.close(socket)
+    else last.once('close', () => this.refusals.close(socket))
   }
 
   private refuseNow(socket: Connection, problem: Problem): void {
@@ -106,8 +122,19 @@ export class Pipeline {
   }
 }
 
-/** A request that was answered before the rest of it turned out malformed gets no second answer. */
-function endAfter(response: ServerResponse, socket: Socket): void {
-  if (response.closed) socket.destroySoon()
-  else response.once('close', () => socket.destroySoon())
+/** Reads nothing more while a request waits, so that few wait at once: those of one read, 64 KiB, at most. */
+function startWaiting(socket: Connection): void {
+  if (socket[WAITING] === undefined) {
+    // Node resumes after each request that it has read whole.
+    socket.on('resume', () => {
+      if (socket.writable && (socket[IS_REFUSED] || socket[WAITING])) socket.pause()
+    })
+  }
+  socket[WAITING] = (socket[WAITING] ?? 0) + 1
+  socket.pause()
+}
+
+function stopWaiting(socket: Connection): void {
+  socket[WAITING] = (socket[WAITING] ?? 1) - 1
+  if (socket[WAITING] === 0) socket.resume()
 }

@@ -44,19 +44,26 @@ export class Refusals {
     else answer(limited)
   }
 
-  /**
-   * Half-closes the connection and reads on for a moment: if unread bytes were left, the kernel would reset it, and the
-   * client might lose this answer and those before it.
-   */
   private write(socket: Socket, problem: Problem, id: string): boolean {
     if (!socket.writable) {
       socket.destroy()
       return false
     }
-    socket.end(textOf(problem, id))
+    socket.write(textOf(problem, id))
+    this.close(socket)
+    return true
+  }
+
+  /**
+   * Half-closes the connection and discards for a moment what still arrives: if unread bytes were left, the kernel would
+   * reset it, and the client might lose the last answers.
+   */
+  close(socket: Socket): void {
+    socket.end()
+    // Takes the bytes from the parser, which would keep each request that it finds in them.
+    socket.removeAllListeners('data').on('data', () => undefined)
     socket.resume()
     setTimeout(() => socket.destroy(), LINGER_MILLISECONDS).unref()
-    return true
   }
 }
 
