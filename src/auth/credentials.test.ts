@@ -9,6 +9,7 @@ import {
   engines,
   heard,
   makeStore,
+  serveStore,
   startServer,
   type TestServer,
 } from '../../test/harness.js'
@@ -24,8 +25,6 @@ import { digest, isApiKey, makeApiKey, makeSessionToken } from './tokens.js'
 
 const HOUR_SECONDS = 3600
 const DAY_SECONDS = 24 * HOUR_SECONDS
-
-/** Uses are written together a second after the first. */
 
 for (const engine of engines) {
   describe(engine, () => {
@@ -255,6 +254,31 @@ for (const engine of engines) {
     afterEach(async () => {
       vi.useRealTimers()
       await server.close()
+    })
+
+    test('a session that another process saw 4 days ago lives on here, where it was last used 8 days ago', async () => {
+      const serving = { log: { info() {}, warn() {} }, connections: 10, timeoutSeconds: 20 }
+      const store = await openStore(server.database, { create: false, serving })
+      const other = await serveStore(store)
+      try {
+        const cookie = await sessionOf(server)
+        const made = Date.now()
+        const status = async (url: string) => (await fetch(`${url}/challenges/1`, { headers: { cookie } })).status
+        const lastUse = () =>
+          server.store.read((db) => db.get(db.q.selectFrom('sessions').select('derniere_utilisation')))
+        expect(await status(server.url)).toBe(200)
+        const later = made + 4 * DAY_SECONDS * 1000
+        vi.setSystemTime(later)
+        expect(await status(other.url)).toBe(200)
+        await vi.waitUntil(async () => (await lastUse())?.derniere_utilisation === later / 1000, PATIENCE)
+        vi.setSystemTime(made + 8 * DAY_SECONDS * 1000)
+        expect(await status(server.url)).toBe(200)
+        vi.setSystemTime(made + 15 * DAY_SECONDS * 1000)
+        expect([await status(server.url), await status(other.url)]).toEqual([401, 401])
+      } finally {
+        await other.app.close()
+        await store.close()
+      }
     })
 
     test('a session that is used every day lives 30 days to the second, and a key a year', async () => {

@@ -43,7 +43,7 @@ interface Held {
 interface Sorted {
   /** The first one that is cached and valid. */
   valid: Held | undefined
-  /** Well-formed ones before it that are not cached, at most `MAX_CREDENTIALS`. */
+  /** Well-formed ones before it that are not cached, or may have been renewed since; at most `MAX_CREDENTIALS`. */
   unknown: Unknown[]
   /** Why the others are none. */
   refusal: ErrorCode
@@ -84,7 +84,7 @@ export class Guard {
     return this.find(presented, mayAskMore)
   }
 
-  /** Drops what ended up to a version. A read under way may have begun before that version was made, so there are two at most. */
+  /** Drops credentials that ended by `version`. A read in flight may predate `version`; the next one cannot. */
   private async catchUp(version: number): Promise<void> {
     for (let round = 0; round < 2 && version !== this.version; round++) {
       this.catchingUp ??= this.dropEnded().finally(() => {
@@ -125,7 +125,9 @@ export class Guard {
       const held = this.findHeld(kind, empreinte)
       const state = held && this.stateOf(held)
       if (state === 'valid') return { valid: held, unknown, refusal }
-      if (state) refusal = mostTelling(refusal, state)
+      // Another process may have noted a later use of a session, which moves no version.
+      const mayBeValid = kind === 'session' && state === 'credential_expired'
+      if (state && !mayBeValid) refusal = mostTelling(refusal, state)
       else if (unknown.length < MAX_CREDENTIALS && unknown.every((other) => other.empreinte !== empreinte)) {
         unknown.push({ kind, empreinte })
       }
