@@ -11,7 +11,8 @@ import type { Access, ReadContext, Trafic } from './contract.js'
 import { ctftimeRoutes } from './ctftime/routes.js'
 import { environnementsVirtuelsRoutes } from './environnements_virtuels/routes.js'
 import { exploitationRoutes } from './exploitation/routes.js'
-import { Admission, type AdmissionLimits, requireSession } from './http/admission.js'
+import { Admission, requireSession } from './http/admission.js'
+import { type BudgetSettings, Budgets } from './http/budgets.js'
 import { ResponseCache } from './http/cache.js'
 import { healthRoutes } from './http/health.js'
 import { WHOLE_LIMITS, type WholeLimits } from './http/large.js'
@@ -22,7 +23,6 @@ import { type OriginSettings, Origins } from './http/origin.js'
 import { pageRoutes } from './http/page.js'
 import { etagOf, type ServeDeps, sendReady, serveActions, serveReads } from './http/serve.js'
 import { createHttpServer, type HttpSettings } from './http/server.js'
-import { strangersCharge } from './http/strangers.js'
 import { TurnVersions } from './http/turn.js'
 import { serveWholes } from './http/whole.js'
 import { toJsonBuffer } from './json.js'
@@ -30,13 +30,13 @@ import type { Limits } from './limits/limits.js'
 import type { Bounds } from './parameters.js'
 import { exportRoutes } from './portal/export/routes.js'
 import { portalRoutes } from './portal/live/routes.js'
-import { mendUrl, PREFIX } from './rootme/query.js'
+import { PREFIX, rewriteUrl } from './rootme/query.js'
 import { rootmeRoutes } from './rootme/routes.js'
 import { rubriquesRoutes } from './rubriques/routes.js'
 import type { Store } from './store/store.js'
 
 export interface AppSettings
-  extends AdmissionLimits,
+  extends BudgetSettings,
     LoginLimits,
     QueueBounds,
     Omit<HttpSettings, 'log'>,
@@ -70,10 +70,10 @@ export interface AppDeps {
 export function buildApp({ store, settings, metrics, observe, limits, log, wholeLimits }: AppDeps): FastifyInstance {
   metrics.watch(store)
   const origins = new Origins({ ...settings, rootHosts: settings.rootmeHosts })
-  const charge = strangersCharge(settings, limits)
-  const app = createHttpServer({ ...settings, log }, { metrics, origins, charge, mend: mendUrl })
+  const budgets = new Budgets(settings, limits)
+  const app = createHttpServer({ ...settings, log }, { metrics, origins, budgets, rewriteUrl })
   const guard = new Guard(store)
-  const admission = new Admission(guard, new TurnVersions(store, app.server), settings, limits)
+  const admission = new Admission(guard, new TurnVersions(store, app.server), budgets)
   const challengeUrl = challengeUrls(settings.portalUrl)
   const cache = new ResponseCache(store, settings.cacheBytes)
   const { bounds } = settings

@@ -84,9 +84,31 @@ describe('whatever strangers send', () => {
       const limited = answers.find(({ status }) => status === 429)
       if (!limited) throw new Error(`not limited: ${JSON.stringify(bytes)}`)
       await problemOf(limited, 'address_limited')
+      expect(limited.headers.get('ratelimit-policy')).toBe('"adresse";q=5;w=60')
+      expect(limited.headers.get('ratelimit')).toMatch(/^"adresse";r=0;t=\d+$/)
     }
     await expectTotal(server, 'palmares_http_request_duration_seconds_count', 12 * charged.length)
   })
+})
+
+test('a malformed request with a credential is told what is wrong though strangers have spent the budget of its address', async () => {
+  server = await startServer(petitPortail, { settings: { rateLimit: 600, addressRateLimit: 5 } })
+  const head = (line: string, host: string, credential: string) =>
+    `${line} HTTP/1.1\r\nHost: ${host}\r\n${credential}Connection: close\r\n\r\n`
+  const faults = [
+    ['GET /%zz', 'a', 400],
+    [`GET /${'x'.repeat(9_000)}`, 'a', 414],
+    ['GET /challenges', 'a b', 400],
+  ] as const
+  await campaign(server.url, Array(20).fill('GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'))
+  for (const [line, host, status] of faults) {
+    for (const credential of [`Cookie: api_key=${server.key}\r\n`, `Authorization: Bearer ${server.key}\r\n`]) {
+      const [answer] = await campaign(server.url, [head(line, host, credential)])
+      expect([line.slice(0, 20), answer?.status]).toEqual([line.slice(0, 20), status])
+    }
+    const [limited] = await campaign(server.url, [head(line, host, '')])
+    expect(limited?.status).toBe(429)
+  }
 })
 
 describe('the log', () => {
@@ -105,6 +127,33 @@ describe('the log', () => {
     expect(written + suppressed).toBe(attacks.length)
     expect(Math.max(...log.map((line) => line.length))).toBeLessThan(500)
   })
+
+  const MANY = 300
+  const free: Record<string, string> = {
+    'a preflight':
+      'OPTIONS /challenges HTTP/1.1\r\nOrigin: https://a.example\r\nAccess-Control-Request-Method: GET\r\n',
+    'the page': 'GET / HTTP/1.1\r\n',
+    'a method that the page does not take': 'POST / HTTP/1.1\r\n',
+    'anything while the store is out of reach': 'GET /challenges HTTP/1.1\r\n',
+  }
+  for (const [what, bytes] of Object.entries(free)) {
+    test(`has a bounded number of lines for requests that nobody pays for: ${what}`, async () => {
+      const made = await makeStore()
+      await importInto(made.store, petitPortail)
+      const settings = { rateLimit: 600, addressRateLimit: 600, corsOrigin: ['https://a.example'] }
+      const served = await serveStore(made.store, { settings })
+      if (what.includes('store')) await made.store.close()
+      await campaign(served.url, Array(MANY).fill(`${bytes}Host: a\r\nConnection: close\r\n\r\n`))
+      await expectTotal(served, 'palmares_http_request_duration_seconds_count', MANY)
+      await served.app.close()
+      if (!what.includes('store')) await made.close()
+      const lines = linesOf(served.log).filter(({ level }) => Number(level) === 30)
+      const written = lines.filter(({ msg }) => msg === 'request').length
+      const suppressed = lines.flatMap((line) => Object.values(line.suppressed ?? {})).reduce((sum, n) => sum + n, 0)
+      expect(written).toBeLessThan(MANY)
+      expect(written + suppressed).toBe(MANY)
+    })
+  }
 
   test('has the stack of a fault once, and says how often it came again; the metrics have all', async () => {
     const made = await makeStore()

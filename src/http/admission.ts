@@ -1,20 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Guard, Identity, Presented } from '../auth/guard.js'
 import { Problem } from '../errors.js'
-import { addressKey } from '../limits/address.js'
-import type { Budget, Limiter, Limits } from '../limits/limits.js'
+import type { Budget } from '../limits/limits.js'
 import type { Versions } from '../store/store.js'
+import type { Budgets, Payer } from './budgets.js'
 import { addressOf } from './origin.js'
 import type { TurnVersions } from './turn.js'
-
-export interface AdmissionLimits {
-  /** Requests a minute for an account; 0 turns the limits of accounts and addresses off. */
-  requestsPerAccount: number
-  /** Requests a minute for an address without a valid credential. */
-  requestsPerAddress: number
-}
-
-export const WINDOW_SECONDS = 60
 
 export const CONTRACT_COOKIES: Cookies = new Map([
   ['service_session', { kind: 'session' }],
@@ -23,25 +14,11 @@ export const CONTRACT_COOKIES: Cookies = new Map([
 
 /** Decides who a request is, and counts it: the account where a credential is valid, else the address. */
 export class Admission {
-  private readonly accounts: Limiter
-  private readonly addresses: Limiter
-  private readonly isLimited: boolean
-  private readonly policies: { compte: string; adresse: string }
-
   constructor(
     private readonly guard: Guard,
     private readonly versions: TurnVersions,
-    settings: AdmissionLimits,
-    limits: Limits,
-  ) {
-    this.isLimited = settings.requestsPerAccount > 0
-    this.accounts = limits.limiter('compte', settings.requestsPerAccount, WINDOW_SECONDS)
-    this.addresses = limits.limiter('adresse', settings.requestsPerAddress, WINDOW_SECONDS)
-    this.policies = {
-      compte: `"compte";q=${settings.requestsPerAccount};w=${WINDOW_SECONDS}`,
-      adresse: `"adresse";q=${settings.requestsPerAddress};w=${WINDOW_SECONDS}`,
-    }
-  }
+    private readonly budgets: Budgets,
+  ) {}
 
   /** For paths of the contract that need a credential. */
   readonly required = this.by(CONTRACT_COOKIES).required
@@ -62,10 +39,10 @@ export class Admission {
   refund(request: FastifyRequest, reply: FastifyReply): void {
     const { principal, budget } = request
     if (!budget) return
-    if (principal) this.accounts.giveBack(String(principal.id_compte))
-    else this.addresses.giveBack(addressKey(addressOf(request)))
-    budget.remaining++
-    setBudgetHeader(reply, principal ? 'compte' : 'adresse', budget)
+    const payer = principal ? 'compte' : 'adresse'
+    this.budgets.giveBack(payer, principal ? String(principal.id_compte) : addressOf(request))
+    this.budgets.apply(payer, { ...budget, remaining: budget.remaining + 1 }, request, reply)
+    request.budget = undefined
   }
 
   /** Most requests come with a credential that is held, and where counts are held too they pass without waiting. */
@@ -98,20 +75,20 @@ export class Admission {
    * bounds what requests that come together may ask for; one that proves valid takes the charge back.
    */
   private async payAhead(request: FastifyRequest): Promise<boolean> {
-    if (!this.isLimited) return true
-    request.budget = await this.addresses.take(addressKey(addressOf(request)))
-    return request.budget.allowed
+    if (!this.budgets.isLimited) return true
+    request.paidAhead = await this.budgets.take('adresse', addressOf(request))
+    return request.paidAhead.allowed
   }
 
   private decide(request: FastifyRequest, reply: FastifyReply, who: Identity): Refusal | Promise<Refusal> {
-    const { budget: paid } = request
+    const { paidAhead } = request
     if (typeof who !== 'string') {
-      if (paid?.allowed) this.addresses.giveBack(addressKey(addressOf(request)))
+      if (paidAhead?.allowed) this.budgets.giveBack('adresse', addressOf(request))
       request.principal = who
-      return this.charge(request, reply, 'compte', () => this.accounts.take(String(who.id_compte)))
+      return this.charge(request, reply, 'compte', () => this.budgets.take('compte', String(who.id_compte)))
     }
     request.refusal = who
-    const take = () => paid ?? this.addresses.take(addressKey(addressOf(request)))
+    const take = () => paidAhead ?? this.budgets.take('adresse', addressOf(request))
     const refusal = this.charge(request, reply, 'adresse', take)
     if (refusal instanceof Promise) return refusal.then((later) => later ?? new Problem(who))
     return refusal ?? new Problem(who)
@@ -120,22 +97,13 @@ export class Admission {
   private charge(
     request: FastifyRequest,
     reply: FastifyReply,
-    name: 'compte' | 'adresse',
+    payer: Payer,
     take: () => Budget | Promise<Budget>,
   ): Refusal | Promise<Refusal> {
-    if (!this.isLimited) return undefined
+    if (!this.budgets.isLimited) return undefined
     const budget = take()
-    if (budget instanceof Promise) return budget.then((later) => this.tell(request, reply, name, later))
-    return this.tell(request, reply, name, budget)
-  }
-
-  private tell(request: FastifyRequest, reply: FastifyReply, name: 'compte' | 'adresse', budget: Budget): Refusal {
-    request.budget = budget
-    reply.header('ratelimit-policy', this.policies[name])
-    setBudgetHeader(reply, name, budget)
-    if (budget.allowed) return undefined
-    const code = name === 'compte' ? 'rate_limited' : 'address_limited'
-    return new Problem(code, { retryAfterSeconds: budget.resetSeconds })
+    if (budget instanceof Promise) return budget.then((later) => this.budgets.apply(payer, later, request, reply))
+    return this.budgets.apply(payer, budget, request, reply)
   }
 }
 
@@ -158,10 +126,6 @@ type Refusal = Problem | undefined
 /** For operations on one's own session and keys. */
 export async function requireSession(request: FastifyRequest): Promise<void> {
   if (request.principal?.kind !== 'session') throw new Problem('session_required')
-}
-
-function setBudgetHeader(reply: FastifyReply, name: string, budget: Budget): void {
-  reply.header('ratelimit', `"${name}";r=${budget.remaining};t=${budget.resetSeconds}`)
 }
 
 /** The credentials of a request, sessions first, as an account's own session may do the most. */

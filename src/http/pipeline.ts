@@ -38,13 +38,17 @@ const HTTP_METHODS = new Set(METHODS)
  * answered, and a refusal never overtakes an answer.
  */
 export class Pipeline {
+  private handle: Handle = () => undefined
+
   constructor(
-    private readonly handle: Handle,
     private readonly refusals: Refusals,
+    /** Called before each request is handled. */
+    private readonly started: Handle,
   ) {}
 
-  /** Takes everything that a server emits and that asks for an answer, bytes that the parser refuses excepted. */
-  attach(server: Server): void {
+  /** Takes everything that a server emits and that asks for an answer. */
+  attach(server: Server, handle: Handle): Server {
+    this.handle = handle
     const take = (request: IncomingMessage, response: ServerResponse) => this.take(request, response)
     server.on('request', take)
     server.on('checkContinue', (request, response) => this.take(request, response, () => response.writeContinue()))
@@ -54,10 +58,12 @@ export class Pipeline {
       socket.on('error', () => undefined)
       this.refuse(socket, notHttp())
     })
+    server.on('clientError', (error, socket) => this.refuseBytes(error, socket as Socket))
+    return server
   }
 
   /** Answers what the parser refuses, when the responses before it have ended. */
-  refuseBytes(error: BytesError, socket: Connection): void {
+  private refuseBytes(error: BytesError, socket: Connection): void {
     const problem = problemOfBytes(error)
     if (!problem) socket.destroy()
     // The parser fails again with each later read. The refusal is on its way, and so may be the answers before it.
@@ -100,6 +106,7 @@ export class Pipeline {
     }
     response[HAS_BEGUN] = true
     before?.()
+    this.started(request, response)
     this.handle(request, response)
   }
 

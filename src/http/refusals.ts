@@ -2,12 +2,15 @@ import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type ErrorCode, Problem } from '../errors.js'
 import { toJsonBuffer } from '../json.js'
+import type { Budget } from '../limits/limits.js'
+import { type Budgets, refusalOf } from './budgets.js'
 import { malformed, PROBLEM_TYPE } from './problems.js'
-import type { ChargeStranger } from './strangers.js'
 import type { Tally } from './tally.js'
 
 /** A client may read why it is refused for so long, then its connection is destroyed. */
 const LINGER_MILLISECONDS = 1_000
+
+type Headers = readonly [name: string, value: string][]
 
 /** An error of Node's parser, or of a socket. */
 export interface BytesError extends Error {
@@ -21,7 +24,7 @@ export interface BytesError extends Error {
 export class Refusals {
   constructor(
     private readonly tally: Tally,
-    private readonly charge: ChargeStranger,
+    private readonly budgets: Budgets,
     private readonly nextId: () => string,
   ) {}
 
@@ -33,23 +36,23 @@ export class Refusals {
       this.write(socket, problem, this.tally.replace(begun, problem) ?? this.nextId())
       return
     }
-    const answer = (limited: Problem | undefined) => {
-      const told = limited ?? problem
+    const answer = (budget?: Budget) => {
+      const told = (budget && refusalOf('adresse', budget)) ?? problem
       const id = this.nextId()
-      if (!this.write(socket, told, id)) return
+      if (!this.write(socket, told, id, budget && this.budgets.headersOf('adresse', budget))) return
       this.tally.refused({ id, problem: told, address, seconds: (performance.now() - startedAt) / 1000 })
     }
-    const limited = this.charge(address ?? '')
-    if (limited instanceof Promise) void limited.then(answer)
-    else answer(limited)
+    const budget = this.budgets.isLimited ? this.budgets.take('adresse', address ?? '') : undefined
+    if (budget instanceof Promise) void budget.then(answer)
+    else answer(budget)
   }
 
-  private write(socket: Socket, problem: Problem, id: string): boolean {
+  private write(socket: Socket, problem: Problem, id: string, headers?: Headers): boolean {
     if (!socket.writable) {
       socket.destroy()
       return false
     }
-    socket.write(textOf(problem, id))
+    socket.write(textOf(problem, id, headers))
     this.close(socket)
     return true
   }
@@ -98,12 +101,13 @@ function isAtNonAscii({ rawPacket, bytesParsed = 0 }: BytesError): boolean {
   return (rawPacket?.[bytesParsed] ?? 0) >= 0x80
 }
 
-function textOf(problem: Problem, requestId: string): string {
+function textOf(problem: Problem, requestId: string, headers: Headers = []): string {
   const body = toJsonBuffer(problem.toBody(requestId))
   const retryAfter = problem.retryAfterSeconds === undefined ? '' : `Retry-After: ${problem.retryAfterSeconds}\r\n`
   return (
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n` +
     `Content-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${body.length}\r\nCache-Control: no-store\r\n${retryAfter}` +
+    headers.map(([name, value]) => `${name}: ${value}\r\n`).join('') +
     `X-Request-Id: ${requestId}\r\nAPI-Version: 1\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`
   )
 }

@@ -10,7 +10,10 @@ declare module 'fastify' {
     principal: Principal | undefined
     /** Why no credential that was sent is valid; undefined where one is. */
     refusal: ErrorCode | undefined
+    /** What is left to the one who paid for it; undefined where nobody did. */
     budget: Budget | undefined
+    /** What the address paid before its credentials were looked up. */
+    paidAhead: Budget | undefined
     versions: Versions
     /** The code of the problem that answered it. */
     problem: ErrorCode | undefined

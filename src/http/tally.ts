@@ -8,10 +8,10 @@ import { addressOf } from './origin.js'
 /** Levels at which a request's line is not written, and so not made. */
 const LEVELS_BELOW_INFO = new Set(['warn', 'error', 'fatal', 'silent'])
 
-/** Lines of one code in a minute, of the codes below. */
-const REFUSAL_LINES_PER_MINUTE = 60
+/** Lines of one kind in a minute, of the answers that clients may cause any number of. */
+const UNBOUNDED_LINES_PER_MINUTE = 60
 
-/** Refusals that no budget of a caller bounds: clients may cause any number of them. */
+/** Refusals that no budget bounds, or those of many callers together. */
 const UNBOUNDED = new Set<ErrorCode>([
   'malformed_request',
   'request_timeout',
@@ -48,14 +48,16 @@ export interface BareRefusal {
  * the framework sees it, so none can go out uncounted.
  */
 export class Tally {
-  private readonly refusalLines: LogBudget
+  private readonly unboundedLines: LogBudget
 
   constructor(
     private readonly log: FastifyBaseLogger,
     private readonly metrics: Metrics,
+    /** Whether callers have budgets. */
+    private readonly isLimited: boolean,
   ) {
-    this.refusalLines = new LogBudget(REFUSAL_LINES_PER_MINUTE, (suppressed) =>
-      log.info({ suppressed }, 'lines of refusals suppressed'),
+    this.unboundedLines = new LogBudget(UNBOUNDED_LINES_PER_MINUTE, (suppressed) =>
+      log.info({ suppressed }, 'lines of requests suppressed'),
     )
   }
 
@@ -81,13 +83,13 @@ export class Tally {
   /** Counts an answer to bytes that never became a request. */
   refused({ id, problem, address, seconds }: BareRefusal): void {
     this.metrics.answered('*', '*', problem.status, seconds, problem.code)
-    if (!this.mayLog(problem.code)) return
+    if (this.isSilent || !this.unboundedLines.take(problem.code)) return
     this.log.info({ request_id: id, status: problem.status, address, problem: problem.code }, 'request')
   }
 
   /** Reports the lines that were suppressed and not yet reported. */
   close(): void {
-    this.refusalLines.close()
+    this.unboundedLines.close()
   }
 
   /** The log has the route and the path without its query: a query may contain a password. */
@@ -98,7 +100,8 @@ export class Tally {
     const status = refusal?.status ?? response.statusCode
     this.metrics.requestEnded()
     this.metrics.answered(method, route, status, milliseconds / 1000, problem)
-    if (request?.routeOptions.config.isProbe || !this.mayLog(problem)) return
+    if (this.isSilent || request?.routeOptions.config.isProbe) return
+    if (this.isUnbounded(request, problem) && !this.unboundedLines.take(problem ?? String(status))) return
     this.log.info(
       {
         request_id: request?.id,
@@ -114,9 +117,14 @@ export class Tally {
     )
   }
 
-  private mayLog(problem: ErrorCode | undefined): boolean {
-    if (LEVELS_BELOW_INFO.has(this.log.level)) return false
-    return problem === undefined || !UNBOUNDED.has(problem) || this.refusalLines.take(problem)
+  private get isSilent(): boolean {
+    return LEVELS_BELOW_INFO.has(this.log.level)
+  }
+
+  /** Whether clients may cause any number of such answers: nobody is known and nobody has paid, or no budget bounds them. */
+  private isUnbounded(request: FastifyRequest | undefined, problem: ErrorCode | undefined): boolean {
+    if (problem !== undefined && UNBOUNDED.has(problem)) return true
+    return this.isLimited && !request?.principal && !request?.budget?.allowed
   }
 }
 

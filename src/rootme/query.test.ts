@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DEFAULT_BOUNDS } from '../parameters.js'
-import { filters, mendUrl, readAsked, readId } from './query.js'
+import { filters, readAsked, readId, rewriteUrl } from './query.js'
 
 const read = (text: string) => readAsked(text, filters.challenges, 'debut_challenges', DEFAULT_BOUNDS)
 
@@ -16,8 +16,8 @@ test.each([
   ['/rootme/x/%2E%2e/challenges?titre=..', '/rootme/challenges?titre=..'],
   ['/rootme/..%2Fauteurs', '/rootme/..%2Fauteurs'],
   ['/rootme/.../...%2e', '/rootme/.../....'],
-])('an address of the dialect is written as the router takes it: %s', (given, mended) => {
-  expect(mendUrl(given)).toBe(mended)
+])('an address of the dialect is written as the router takes it: %s', (given, rewritten) => {
+  expect(rewriteUrl(given)).toBe(rewritten)
 })
 
 test.each([
@@ -34,26 +34,26 @@ test.each([
   ['/health/live', '/health/live'],
   ['//health//ready/', '//health//ready/'],
   ['http://rm.example/health/live', 'http://rm.example/health/live'],
-])('at the root of a host every address but the probes is one of the dialect: %s', (given, mended) => {
-  expect(mendUrl(given, true)).toBe(mended)
+])('at the root of a host every address but the probes is one of the dialect: %s', (given, rewritten) => {
+  expect(rewriteUrl(given, true)).toBe(rewritten)
 })
 
 test.each(['/auteurs/%', '//auteurs', '/rootmes/%', '/p/rootme/%', '/%', '*', '/?x=/rootme/%', '/ROOTME/%'])(
   'another address stays as it is: %s',
   (address) => {
-    expect(mendUrl(address)).toBe(address)
+    expect(rewriteUrl(address)).toBe(address)
   },
 )
 
-test('a mended path is always percent-encoded UTF-8, whatever was sent', () => {
+test('a rewritten path is always percent-encoded UTF-8, whatever was sent', () => {
   const anyPath = fc.string({ unit: fc.constantFrom('%', '2', 'F', 'e', '9', 'C3%A9', 'é', '/', 'x', '+', '.', '%2E') })
   fc.assert(
     fc.property(anyPath, (path) => {
-      const mended = mendUrl(`/rootme/${path}`)
-      expect(() => decodeURIComponent(mended)).not.toThrow()
-      expect(mendUrl(mended)).toBe(mended)
-      expect(mended).toMatch(/^\/rootme(\/|$)/)
-      expect(mended.split('/')).not.toContain('..')
+      const rewritten = rewriteUrl(`/rootme/${path}`)
+      expect(() => decodeURIComponent(rewritten)).not.toThrow()
+      expect(rewriteUrl(rewritten)).toBe(rewritten)
+      expect(rewritten).toMatch(/^\/rootme(\/|$)/)
+      expect(rewritten.split('/')).not.toContain('..')
     }),
   )
 })

@@ -81,7 +81,7 @@ const AT_ROOT = /^(?:https?:\/\/[^/?#]*)?(?!\/+health\/)((?:\/[^?#]*)?)(?=[?#]|$
  * Writes an address of the dialect as the router takes it, below the prefix. The router refuses paths whose percent-encoding
  * is broken or not UTF-8, knows no prefix behind two slashes and resolves no dot segments. Other addresses stay as they are.
  */
-export function mendUrl(url: string, isAtRoot = false): string {
+export function rewriteUrl(url: string, isAtRoot = false): string {
   const match = (isAtRoot ? AT_ROOT : BELOW_PREFIX).exec(url)
   if (!match) return url
   const path = decodeBytes(match[1] ?? '', (bytes) => encodeURIComponent(toText(bytes)))
