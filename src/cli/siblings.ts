@@ -117,8 +117,9 @@ interface Notice<Worker> {
 }
 
 /** The supervisor's part. */
-export class VersionRelay<Worker> {
+export class VersionRelay<Worker extends object> {
   private readonly leaseEnds = new Map<Worker, number>()
+  private readonly gone = new WeakSet<Worker>()
   private readonly notices = new Map<number, Notice<Worker>>()
   private count = 0
 
@@ -126,6 +127,8 @@ export class VersionRelay<Worker> {
 
   heard(worker: Worker, message: FromSibling): void {
     if (message.step === 'beat') {
+      // Messages of a process may be read after it has ended.
+      if (this.gone.has(worker)) return
       this.leaseEnds.set(worker, performance.now() + LEASE_MILLISECONDS)
       this.say(worker, { kind: 'versions', step: 'lease', sentAt: message.sentAt })
     } else if (message.step === 'committed') this.relay(worker, message.commit, message.versions)
@@ -134,6 +137,7 @@ export class VersionRelay<Worker> {
 
   /** A process that has ended serves nobody. */
   ended(worker: Worker): void {
+    this.gone.add(worker)
     this.leaseEnds.delete(worker)
     for (const notice of this.notices.keys()) this.noted(notice, [worker])
   }

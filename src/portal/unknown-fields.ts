@@ -61,7 +61,10 @@ function closest(name: string, { fields }: RecordKind): string | undefined {
   const word = name.toLowerCase()
   const same = Object.hasOwn(OTHER_WORDS, word) ? OTHER_WORDS[word] : undefined
   if (same && known.includes(same)) return same
-  return known.find((field) => distance(word, field) <= Math.min(2, Math.floor(field.length / 3)))
+  return known.find((field) => {
+    const allowed = Math.min(2, Math.floor(field.length / 3))
+    return Math.abs(word.length - field.length) <= allowed && distance(word, field) <= allowed
+  })
 }
 
 /** How many characters are to be added, removed or replaced to make one text of another. */
