@@ -200,12 +200,16 @@ export type StoreFault =
 
 /** Something is wrong with the store itself. The message is one line for the operator: what is wrong, what to do. */
 export class StoreError extends Error {
+  /** The message without the store's place, where that is known. */
+  readonly reason: string
+
   constructor(
     readonly fault: StoreFault,
     message: string,
-    options?: ErrorOptions,
+    options?: ErrorOptions & { reason?: string },
   ) {
     super(message, options)
+    this.reason = options?.reason ?? message
     this.name = 'StoreError'
   }
 }

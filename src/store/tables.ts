@@ -204,7 +204,7 @@ export interface AdresseConnueTable {
   id_compte: number
   /** A hash of the account's login and the address. */
   adresse: string
-  /** The day when it last did, as its first second. */
+  /** When it last did; renewed once a day at most. */
   vue: number
 }
 

@@ -39,7 +39,7 @@ function toStoreError(path: string, error: unknown): StoreError | undefined {
   }
   if (!('errcode' in error) || typeof error.errcode !== 'number') return undefined
   const known = faults[error.errcode & 0xff]
-  return known && new StoreError(known.fault, `${path}: ${known.message}`, { cause: error })
+  return known && new StoreError(known.fault, `${path}: ${known.message}`, { cause: error, reason: known.message })
 }
 
 /** SQLite's primary result codes, https://sqlite.org/rescode.html. */

@@ -9,7 +9,9 @@ import { ensureWal } from './wal.js'
 
 export async function openSqlite(url: string, { create, serving }: OpenOptions): Promise<Store> {
   const path = pathOf(url)
-  if (create) await migrateSqlite(url)
+  let isWal = false
+  // A migration begins by turning it on.
+  if (create) isWal = (await migrateSqlite(url)).length > 0
   else if (!existsSync(path)) {
     throw new StoreError(
       'missing',
@@ -18,7 +20,7 @@ export async function openSqlite(url: string, { create, serving }: OpenOptions):
   } else if (pendingMigrations(path).length > 0) {
     throw new StoreError('older', `${path}: the store needs a newer schema; run \`palmares migrate\``)
   }
-  ensureWal(path)
+  if (!isWal) ensureWal(path)
   return new SqliteStore(path, serving !== undefined)
 }
 

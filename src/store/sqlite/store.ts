@@ -21,7 +21,6 @@ import { type Connection, openReader, openWriter } from './connection.js'
 import type { SqliteDb } from './db.js'
 import { LastingThread, type Thread } from './thread.js'
 import { transaction, WRITER_PATIENCE_MILLISECONDS } from './transaction.js'
-import { ensureWal } from './wal.js'
 
 /** Snapshots open at once. One is enough while no read waits for anything but the store. */
 const MAX_READERS = 8
@@ -163,7 +162,6 @@ export class SqliteStore implements Store {
     try {
       closeSync(openSync(unfinished, 'wx', 0o600))
       await this.readers.use(async (reader) => reader.change('vacuum into ?', unfinished))
-      ensureWal(unfinished)
       renameSync(unfinished, file)
     } catch (error) {
       rmSync(unfinished, { force: true })

@@ -16,10 +16,8 @@ export function ensureWal(path: string): void {
     // Another process may have turned it on in the meantime.
     if (isWal(path)) return
     if (!(error instanceof StoreError)) throw error
-    const reason = error.message.slice(`${path}: `.length)
-    throw new StoreError(error.fault, `${path}: the store is not in WAL mode, and turning it on fails: ${reason}`, {
-      cause: error,
-    })
+    const message = `${path}: the store is not in WAL mode, and turning it on fails: ${error.reason}`
+    throw new StoreError(error.fault, message, { cause: error })
   } finally {
     connection.close()
   }
@@ -28,7 +26,8 @@ export function ensureWal(path: string): void {
 /** Throws `StoreError` where the file system has no shared memory. */
 export function turnOnWal(connection: Connection): void {
   if (connection.value('pragma journal_mode = wal') === 'wal') return
-  throw new StoreError('unreachable', `${connection.path}: this file system cannot hold a WAL store; use a local disk`)
+  const reason = 'this file system cannot hold a WAL store; use a local disk'
+  throw new StoreError('unreachable', `${connection.path}: ${reason}`, { reason })
 }
 
 function isWal(path: string): boolean {
