@@ -259,6 +259,18 @@ for (const engine of engines) {
           200,
         )
       })
+
+      test('lets a page of a configured origin sign in with GET from the same site, but no browser that navigates', async () => {
+        await start({ settings: { corsOrigin: [TABLEAU] } })
+        const signIn = (headers: Record<string, string>) =>
+          server.anonymous(`/login?${new URLSearchParams({ login: ACCOUNT.login, password: ACCOUNT.password })}`, {
+            headers: { 'sec-fetch-site': 'same-site', ...headers },
+          })
+        expect((await signIn({ origin: TABLEAU })).status).toBe(200)
+        await problemOf(await signIn({ origin: `${TABLEAU}:444` }), 'foreign_origin')
+        await problemOf(await signIn({}), 'foreign_origin')
+        expect((await exchange(server.url, navigation(TABLEAU))).slice(9, 12)).toBe('403')
+      })
     })
 
     test.skipIf(!hasOpenssl())('TLS serves the same, makes cookies Secure and links https', async () => {
@@ -309,4 +321,10 @@ function answerOf(request: ReturnType<typeof httpsGet>): Promise<import('node:ht
   return new Promise((resolve, reject) => {
     request.on('error', reject).on('response', (response) => resolve(response.resume()))
   })
+}
+
+/** What a browser sends that follows a link to sign in; Node's fetch writes Sec-Fetch-Mode itself. */
+function navigation(origin: string): string {
+  const line = `GET /login?login=${ACCOUNT.login}&password=x HTTP/1.1`
+  return [line, 'Host: a', `Origin: ${origin}`, 'Sec-Fetch-Mode: navigate', 'Connection: close', '', ''].join('\r\n')
 }

@@ -293,7 +293,7 @@ for (const engine of engines) {
           for (const path of ['/login', '/rootme/login']) {
             const response = await sendRaw(`GET ${path}?${new URLSearchParams(RIGHT)}`, sent)
             expect([path, response.status, response.headers.getSetCookie()]).toEqual([path, 403, []])
-            expect(await response.text()).toContain('A browser may not sign in by an address')
+            expect(await response.text()).toContain('Browsers cannot sign in with a link')
           }
         })
       }

@@ -23,7 +23,10 @@ export class Entry {
     this.label(request, reply)
     if (this.origins.answerCors(request, reply)) return
     const fault = codingFault(request) ?? requestLineFault(request) ?? hostFault(request)
-    if (!fault) return done()
+    if (!fault) {
+      done()
+      return
+    }
     // Where the request ends is not certain.
     if (fault.status > 500) reply.header('connection', 'close')
     this.refuse(fault, request, reply, done)
@@ -39,7 +42,10 @@ export class Entry {
    * without a credential: whether a credential is valid is not known yet.
    */
   refuse(fault: Error, request: FastifyRequest, reply: FastifyReply, answer: Answer): void {
-    if (!this.budgets.isLimited || request.routeOptions.config?.isProbe) return answer(fault)
+    if (!this.budgets.isLimited || request.routeOptions.config?.isProbe) {
+      answer(fault)
+      return
+    }
     const { cookie, authorization } = request.headers
     const charged = (budget: Budget) => {
       const isAnonymous = cookie === undefined && authorization === undefined

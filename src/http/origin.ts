@@ -90,11 +90,11 @@ export class Origins {
   /** Refuses a request that a page of another site made. A program sends none of these headers and passes. */
   refuseForeign(request: FastifyRequest): void {
     const { origin, 'sec-fetch-site': site } = request.headers
-    if (request.method === 'GET') refuseNavigation(request)
-    if (origin !== undefined) {
-      if (this.isAllowedByCors(origin)) return
-      if (!this.isOwn(origin, request)) throw new Problem('foreign_origin')
-    }
+    const isGet = request.method === 'GET'
+    if (isGet && request.headers['sec-fetch-mode'] === 'navigate') throw signInByLink()
+    if (origin !== undefined && this.isAllowedByCors(origin)) return
+    if (isGet && site === 'same-site') throw signInByLink()
+    if (origin !== undefined && !this.isOwn(origin, request)) throw new Problem('foreign_origin')
     if (site === 'cross-site') throw new Problem('foreign_origin')
   }
 
@@ -112,10 +112,8 @@ export class Origins {
  * A GET that acts is for programs. Any page, mail or bookmark can send a browser to an address, without an Origin; a
  * neighbour under the same registered domain can too.
  */
-function refuseNavigation({ headers }: FastifyRequest): void {
-  if (headers['sec-fetch-mode'] === 'navigate' || headers['sec-fetch-site'] === 'same-site') {
-    throw new Problem('foreign_origin', { detail: 'A browser may not sign in by an address; send a POST.' })
-  }
+function signInByLink(): Problem {
+  return new Problem('foreign_origin', { detail: 'Browsers cannot sign in with a link. Send a POST.' })
 }
 
 /** What a trusted proxy says of the scheme and the client counts only where it can be meant. */
