@@ -146,7 +146,7 @@ function welcomeBack(address: string, url: string): string {
   return `
 Palmarès serves its demo portal on ${address}/ , as it was left: sign in as ${LOGIN} with the password of the first start.
 
-Is it lost? In another terminal, in this folder${shown === url ? '' : ", with the store's password in its place"}:
+Password lost? In another terminal, in this folder${shown === url ? '' : ", with the store's password in its place"}:
 
   a new password, which ends the sessions and keys of before
     p=$(node -p 'crypto.randomUUID()'); echo "$p" | ${program()} accounts passwd ${LOGIN} --password-stdin ${database} && echo "$p"

@@ -30,7 +30,7 @@ export function nextSignal(): Promise<NodeJS.Signals> {
 
 export const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
-/** Metrics are for those who watch: without their port the server serves all the same, and tries again until it is free. */
+/** Metrics are optional: without their port the server starts, and retries until the port is free. */
 export async function serveMetrics(source: MetricsSource, port: number, log: Logger): Promise<{ close(): void }> {
   let server: Server | undefined
   let retry: NodeJS.Timeout | undefined

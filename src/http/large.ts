@@ -9,9 +9,9 @@ import { StoreError } from '../store/store.js'
 import { addressOf } from './origin.js'
 
 export interface WholeLimits {
-  /** A client that takes nothing for so long is cut. */
+  /** A client that reads nothing for this long is disconnected. */
   stallMilliseconds: number
-  /** A client that takes too little is cut then, as the store keeps what the answer shows. */
+  /** The longest that an answer may take. Its snapshot keeps old rows in the store meanwhile. */
   maxMilliseconds: number
 }
 

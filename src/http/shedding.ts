@@ -15,7 +15,7 @@ export interface SheddingLimits {
 
 const LIMITS: SheddingLimits = { maxDelayMilliseconds: 1_000, checkMilliseconds: 1_000 }
 
-/** Answers 503 `overloaded` while most turns of the event loop are too long, probes excepted. */
+/** Answers 503 `overloaded` while most turns of the event loop are too long, probes excepted. Only tests set other limits. */
 export function shedLoad(app: FastifyInstance, { maxDelayMilliseconds, checkMilliseconds } = LIMITS): void {
   const turns = monitorEventLoopDelay({ resolution: RESOLUTION_MILLISECONDS })
   let isLagging = false

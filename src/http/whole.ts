@@ -8,9 +8,9 @@ import type { Made, Ready } from './cache.js'
 import { type Asked, bytesOf, cutStalled, goOut, headOf, sendLarge, sendOn, Turns, type WholeLimits } from './large.js'
 import { etagOf, heldFor, type Record, readQuery, requireScope, type ServeDeps, sendReady, toRoute } from './serve.js'
 
-/** What is made in memory at most: it is joined, compressed and tagged while nothing else runs. */
+/** The largest answer that is made in memory: it is joined, compressed and tagged while nothing else runs. */
 const MAX_MADE_BYTES = 8_388_608
-/** Answers that are looked into at once, to learn whether they are larger; more wait for their turn, which comes soon. */
+/** How many size probes run at once; others queue briefly. */
 const MAX_MAKING = 2
 
 type Deps = ServeDeps & { limits: WholeLimits }

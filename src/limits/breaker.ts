@@ -37,6 +37,7 @@ export class Breaker {
   constructor(
     private readonly server: Server,
     private readonly log: LimitsLog,
+    /** Only tests set it. */
     private readonly times = TIMES,
   ) {}
 

@@ -8,6 +8,7 @@ const OVERFLOW_KEY = '\0'
 export class LocalLimits implements Limits {
   private readonly limiters = new LimiterRegistry<LocalLimiter>()
 
+  /** Only tests set the clock. */
   constructor(private readonly now: () => number = Date.now) {}
 
   limiter(name: string, quota: number, windowSeconds: number): LocalLimiter {

@@ -44,6 +44,7 @@ export async function openRedisLimits(
   url: string,
   fallback: Limits,
   log: LimitsLog,
+  /** Only tests set it. */
   times?: BreakerTimes,
 ): Promise<Limits> {
   const limits = new RedisLimits(url, fallback, log, times)

@@ -134,7 +134,7 @@ async function removeUnfollowed(
     if (followed.has(id_auteur)) continue
     const login = logins.get(id_auteur)
     if (login !== undefined) {
-      onWarning(`--authors does not name author ${id_auteur}, ${keptFor(login)}`)
+      onWarning(`--authors does not name author ${id_auteur}; ${keptFor(login)}`)
       continue
     }
     known.auteurs.delete(id_auteur)

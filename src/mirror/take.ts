@@ -97,7 +97,7 @@ export async function removeRecord(pass: Pass, noun: Noun, id: number, path: str
   const { store, batch, known, followed, onWarning } = pass
   const login = noun === 'auteurs' && (await store.read((db) => findLogins(db, id))).get(id)
   if (login) {
-    onWarning(`${path}: the portal no longer has this author, ${keptFor(login)}`)
+    onWarning(`${path}: the portal no longer has this author; ${keptFor(login)}`)
     return batch.gone(path)
   }
   // A challenge that was read before its author went may wait to go in, and names somebody who must be there for it.
@@ -112,7 +112,7 @@ export async function removeRecord(pass: Pass, noun: Noun, id: number, path: str
   batch.gone(path)
 }
 
-/** Why an author stays, and what lets them go. */
+/** Why an author stays, and how to remove them. */
 export function keptFor(login: string): string {
-  return `who is kept for the account ${login}; remove it with palmares accounts remove`
+  return `kept because account ${login} uses this author; to remove the account: palmares accounts remove ${login}`
 }

@@ -55,7 +55,7 @@ export async function mergeAccounts(
   if (operators.length > 0 && !options.removeOperators && (await findOperators(db)).length === 0) {
     faults.add(
       undefined,
-      `no enabled operator would be left of ${operators.join(', ')}; --remove-operators imports it all the same`,
+      `no enabled operator would be left of ${operators.join(', ')}; give --remove-operators to import anyway`,
     )
   }
   return { tallies, removedAccounts: removed.map(({ login }) => login) }

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { listComptes } from '../../src/auth/queries.js'
+import { listComptes } from '../../src/auth/comptes-queries.js'
 import { ingest } from '../../src/portal/live/ingest.js'
 import {
   ACCOUNT,
@@ -186,7 +186,7 @@ describe.each(engines)('on %s', (engine) => {
       await importInto(server.store, [goes(3), goes(4)])
       for (let round = 0; round < 2; round++) {
         expect(await pass()).toEqual([
-          '/auteurs/4: the portal no longer has this author, who is kept for the account root; remove it with palmares accounts remove',
+          '/auteurs/4: the portal no longer has this author; kept because account root uses this author; to remove the account: palmares accounts remove root',
         ])
         expect(await auteurs()).toEqual([1, 2, 4])
         expect((await copy.store.read(listComptes)).map(({ login }) => login)).toEqual(['root'])
@@ -198,7 +198,7 @@ describe.each(engines)('on %s', (engine) => {
 
     test('that follows some authors alone keeps such an author too', async () => {
       expect(await pass({ authors: [1] })).toEqual([
-        '--authors does not name author 4, who is kept for the account root; remove it with palmares accounts remove',
+        '--authors does not name author 4; kept because account root uses this author; to remove the account: palmares accounts remove root',
       ])
       expect(await auteurs()).toEqual([1, 4])
     })

@@ -62,7 +62,7 @@ function unreadable(ligne: number, error: FieldError): LineResult {
   return { ligne, resultat: 'refusee', raison: error.message, ...names }
 }
 
-/** Applies lines that are well-formed; once more, with care, where somebody might have too many points on the way. */
+/** Applies well-formed lines. Retries with savepoints when a score may overflow midway. */
 async function applyLines(store: Store, lines: readonly NumberedLine[]): Promise<LineResult[]> {
   if (lines.length === 0) return []
   let deadline: number | undefined

@@ -27,8 +27,8 @@ interface OpenStep extends Step {
 const MAX_STEPS_BACK = 8
 
 /**
- * Cuts lines into steps that do what the lines do in their order. A line goes to the last step of its sort where nothing that
- * comes after concerns it, so that a stream of new authors, each followed by a solve, is two steps.
+ * Cuts lines into steps that do what the lines do in their order. A line joins the latest step of its kind
+ * unless a later step conflicts with it, so that a stream of new authors, each followed by a solve, is two steps.
  */
 export function stepsOf(lines: readonly NumberedLine[]): Step[] {
   const steps: OpenStep[] = []
