@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { engines, exportKey, heard, importInto, startServer, type TestServer } from './harness.js'
 import { readsDuring } from './reads.js'
-import { patiently, petitPortail, problemOf } from './wire.js'
+import { petitPortail, problemOf, unlessShed } from './wire.js'
 
 const NOW = Date.UTC(2026, 0, 31, 12, 0, 18)
 const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
@@ -23,7 +23,7 @@ describe.each(engines)('a conditional request on %s', (engine) => {
   })
 
   const ask = (path: string, condition?: string, init: RequestInit = {}, from = server) =>
-    patiently(() =>
+    unlessShed(() =>
       from.get(path, { ...init, headers: { ...init.headers, ...(condition && { 'if-none-match': condition }) } }),
     )
   const tagOf = async (path: string, init?: RequestInit, from?: TestServer) =>
@@ -93,9 +93,9 @@ describe.each(engines)('a conditional request on %s', (engine) => {
   })
 
   test('for the description of the API is free by its tag, and costs its address a request for *', async () => {
-    const first = await patiently(() => server.anonymous('/openapi.json'))
+    const first = await unlessShed(() => server.anonymous('/openapi.json'))
     const by = (condition: string) =>
-      patiently(() => server.anonymous('/openapi.json', { headers: { 'if-none-match': condition } }))
+      unlessShed(() => server.anonymous('/openapi.json', { headers: { 'if-none-match': condition } }))
     const tag = first.headers.get('etag') as string
     for (let i = 0; i < 6; i++) expect(await seen(by(tag))).toEqual([304, 4])
     expect((await Promise.all(times(6, () => by('*')))).map(({ status }) => status).sort()).toEqual([

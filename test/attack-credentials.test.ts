@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { isSessionToken, makeApiKey, makeSessionToken } from '../src/auth/tokens.js'
 import { ACCOUNT, addAccount, addKey, engines, startServer, type TestServer } from './harness.js'
 import { readsDuring } from './reads.js'
-import { BOB, patiently, petitPortail, problemOf, sessionOf } from './wire.js'
+import { BOB, petitPortail, problemOf, sessionOf, unlessShed } from './wire.js'
 
 /** As many as a head of 16 KiB takes. */
 const MANY = 230
@@ -32,7 +32,7 @@ describe.each(engines)('a request with many credentials on %s', (engine) => {
   })
 
   const ask = (cookies: readonly string[], headers: Record<string, string> = {}, path = '/rubriques') =>
-    patiently(() => server.anonymous(path, { headers: { cookie: cookies.join('; '), ...headers } }))
+    unlessShed(() => server.anonymous(path, { headers: { cookie: cookies.join('; '), ...headers } }))
   const newKey = async (login = ACCOUNT.login) => `api_key=${await addKey(server.store, login)}`
 
   describe('none of which is valid', () => {

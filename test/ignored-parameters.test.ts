@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addAccount, addKey, engines, OPERATOR, startServer, type TestServer } from './harness.js'
-import { patiently, petitPortail, postLogin } from './wire.js'
+import { petitPortail, postLogin, unlessShed } from './wire.js'
 
 const HEADER = 'x-parametres-ignores'
 
@@ -17,7 +17,7 @@ describe.each(engines)('X-Parametres-Ignores on %s', (engine) => {
   afterAll(() => server.close())
 
   const ignoredBy = async (path: string, init: RequestInit = {}) => {
-    const response = await patiently(() => server.get(path, init))
+    const response = await unlessShed(() => server.get(path, init))
     await response.arrayBuffer()
     return [response.status, response.headers.get(HEADER)]
   }
@@ -33,7 +33,7 @@ describe.each(engines)('X-Parametres-Ignores on %s', (engine) => {
 
   test('is the same from the cache, with a 304, for HEAD and for *', async () => {
     const path = '/auteurs?limte=3&debut=4'
-    const first = await patiently(() => server.get(path))
+    const first = await unlessShed(() => server.get(path))
     expect(first.headers.get(HEADER)).toBe('limte, debut')
     const etag = first.headers.get('etag') as string
     expect(await ignoredBy(path)).toEqual([200, 'limte, debut'])
@@ -90,7 +90,7 @@ describe.each(engines)('X-Parametres-Ignores on %s', (engine) => {
 
   test('can be read by pages of the origins that are listed', async () => {
     const origin = 'https://ami.example'
-    const { headers } = await patiently(() => server.get('/rubriques?x=1', { headers: { origin } }))
+    const { headers } = await unlessShed(() => server.get('/rubriques?x=1', { headers: { origin } }))
     expect(headers.get('access-control-expose-headers')?.split(', ')).toContain('X-Parametres-Ignores')
     const asked = { origin, 'access-control-request-method': 'PATCH' }
     const preflight = await server.anonymous('/rubriques', { method: 'OPTIONS', headers: asked })

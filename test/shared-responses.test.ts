@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type DumpLine, engines, exportKey, startServer, type TestServer } from './harness.js'
 import { PATIENCE } from './patience.js'
-import { isShed, parseAnswer } from './wire.js'
+import { parseAnswer, unlessShed } from './wire.js'
 
 const AUTEURS = 2_000
 const CSV = '/export?ressource=rubriques&format=csv'
@@ -56,13 +56,7 @@ describe.each(engines)('a response that several requests wait for on %s', (engin
   }
   const answerOf = async (socket: Socket) => parseAnswer(unchunked(await text(socket)))
 
-  /** Asks together, and again where the server shed some of it. */
-  async function ask(...heads: string[]): Promise<Response[]> {
-    for (;;) {
-      const answers = await Promise.all((await together(...heads)).map(answerOf))
-      if (!answers.some(isShed)) return answers
-    }
-  }
+  const ask = (...heads: string[]) => unlessShed(async () => Promise.all((await together(...heads)).map(answerOf)))
 
   test('is not refused to the others because the first speaks HTTP/1.0', async () => {
     const answers = await ask(head(CSV, { version: '1.0' }), head(CSV), head(CSV))
@@ -79,16 +73,14 @@ describe.each(engines)('a response that several requests wait for on %s', (engin
   })
 
   test.each([CSV, SEARCH])('is sent to the others though the client of the first has left: %s', async (path) => {
-    for (;;) {
+    const answers = await unlessShed(async () => {
       const [first, ...others] = await together(head(path), head(path), head(path, { method: 'HEAD' }))
       first!.destroy()
-      const answers = await Promise.all(others.map(answerOf))
-      if (answers.some(isShed)) continue
-      // One export is sent at a time: the last one may be refused because the other is under way.
-      expect(answers[0]!.status).toBe(200)
-      expect([200, 503]).toContain(answers[1]!.status)
-      return
-    }
+      return Promise.all(others.map(answerOf))
+    })
+    // One export is sent at a time: the last one may be refused because the other is under way.
+    expect(answers[0]!.status).toBe(200)
+    expect([200, 503]).toContain(answers[1]!.status)
   })
 
   test('is not refused to a credential because the address of the first has its one answer under way', async () => {

@@ -34,18 +34,25 @@ describe.each([1, 2])('%i process(es) that serve', (workers) => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('take a burst of 2,000 connections: the queue is as long as the kernel allows, and all are answered', async () => {
+  const start = async () => {
     folder = makeFolder()
     const database = `sqlite:${join(folder, 'portal.db')}`
     await (await openStore(database, { create: true })).close()
     const options = ['--database', database, '--workers', String(workers), '--metrics-port', '0']
     running = await startPalmares(['serve', ...options], { cwd: folder })
-    const { url } = running
-    if (hasSs) {
-      const sockets = execFileSync(SS, ['-Hltn', `sport = :${new URL(url).port}`], { encoding: 'utf8' })
-      const queue = Number(sockets.trim().split(/\s+/)[2])
-      expect(queue).toBe(Math.min(10_000, kernelBound() ?? 10_000))
-    }
+    return running.url
+  }
+
+  // Shown as skipped on a machine without `ss`: no file of /proc has the length of a queue.
+  test.runIf(hasSs)('ask for a queue as long as the kernel allows', async () => {
+    const url = await start()
+    const sockets = execFileSync(SS, ['-Hltn', `sport = :${new URL(url).port}`], { encoding: 'utf8' })
+    const queue = Number(sockets.trim().split(/\s+/)[2])
+    expect(queue).toBe(Math.min(10_000, kernelBound() ?? 10_000))
+  })
+
+  test('take a burst of 2,000 connections: all are answered', async () => {
+    const url = await start()
     const ask = 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
     const burst = Math.min(2_000, connectionsAtMost())
     const answers = await Promise.all(Array.from({ length: burst }, () => exchange(url, ask)))

@@ -142,7 +142,7 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     const isWide = (line: string) => line.length >= 46
     const last = drawn.findLastIndex(isWide)
     expect(drawn[last]).toMatch(
-      /^reading (challenges|auteurs) █*░+ +\d+ % · \d+ of \d+ records · about \d+ s left · \d+ s$/,
+      /^reading (challenges|auteurs) █*░+ +\d+ % · \d+ of \d+ records · about \d+ (s|min) left · \d+ s$/,
     )
     const after = drawn.slice(last + 1, -1)
     expect(stagesOf(after.map(frameOf))).toEqual([
@@ -150,7 +150,7 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
       'reading environnements_virtuels',
       'writing the copy',
     ])
-    expect(after[0]).toMatch(/ \d+ % · about \d+ s left/)
+    expect(after[0]).toMatch(/ \d+ % · about \d+ (s|min) left/)
     expectMonotone(drawn.slice(0, -1).map(frameOf))
     await front.close()
     await origin.close()

@@ -9,6 +9,7 @@ import { type Running, startPalmares } from '../palmares.js'
 import { PATIENCE } from '../patience.js'
 import { createDatabase, dropDatabase } from '../servers/postgres.js'
 import { startProxy, type TestProxy } from '../servers/proxy.js'
+import { unlessShed } from '../wire.js'
 
 const postgresUrl = inject('postgresUrl')
 const ROUNDS = 60
@@ -31,6 +32,7 @@ interface Client {
 
 interface Answer {
   status: number
+  headers: Headers
   requestId: string
   body: string
 }
@@ -171,8 +173,8 @@ describe.skipIf(!postgresUrl)('workers on one PostgreSQL', () => {
 })
 
 function clientOf(url: string, agent: Agent): Client {
-  const askOnce: Client['ask'] = (method, path, credential, body) =>
-    new Promise((resolve, reject) => {
+  const askOnce = (...[method, path, credential, body]: Parameters<Client['ask']>) =>
+    new Promise<Answer>((resolve, reject) => {
       const text = body && JSON.stringify(body)
       const type = path === '/validations' ? 'application/x-ndjson' : 'application/json'
       const headers = { cookie: credential, ...(text && { 'content-type': type }) }
@@ -182,6 +184,7 @@ function clientOf(url: string, agent: Agent): Client {
         response.on('end', () =>
           resolve({
             status: response.statusCode as number,
+            headers: new Headers({ 'retry-after': response.headers['retry-after'] ?? '' }),
             requestId: String(response.headers['x-request-id']),
             body: Buffer.concat(chunks).toString(),
           }),
@@ -190,16 +193,7 @@ function clientOf(url: string, agent: Agent): Client {
       asked.on('timeout', () => asked.destroy(new Error('no answer'))).on('error', reject)
       asked.end(text)
     })
-  return {
-    async ask(...asked) {
-      for (;;) {
-        const answer = await askOnce(...asked)
-        // A busy machine sheds load.
-        if (answer.status !== 503) return answer
-        await sleep(50)
-      }
-    },
-  }
+  return { ask: (...asked) => unlessShed(() => askOnce(...asked)) }
 }
 
 function times<T>(count: number, make: (i: number) => T): T[] {
