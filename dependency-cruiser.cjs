@@ -31,7 +31,7 @@ module.exports = {
       severity: 'error',
       comment: 'src/contract.ts names the type of the snapshot that a handler reads from, and nothing else of it',
       from: { path: '/contract[.]ts$' },
-      to: { path: '(^src/store/|/queries[.]ts$|/routes[.]ts$)', pathNot: '^src/store/store[.]ts$' },
+      to: { path: '(^src/store/|[/-]queries[.]ts$|/routes[.]ts$)', pathNot: '^src/store/store[.]ts$' },
     },
     {
       name: 'store-knows-no-noun',
@@ -63,7 +63,7 @@ module.exports = {
       severity: 'error',
       comment: 'it is a client of other portals: it reads as they write, and writes as an import does',
       from: { path: '^src/mirror/', pathNot: '[.]test[.]ts$' },
-      to: { path: `^src/(app|main|cli/|http/|limits/|(${nouns})/(queries|routes|rank))` },
+      to: { path: `^src/(app|main|cli/|http/|limits/|(${nouns})/(.*queries|routes|rank))` },
     },
     {
       name: 'only-the-command-line-mirrors',
@@ -81,7 +81,7 @@ module.exports = {
       name: 'http-knows-no-query',
       severity: 'error',
       from: { path: '^src/http/' },
-      to: { path: '(/queries[.]ts$|/routes[.]ts$|^src/(cli|portal)/)' },
+      to: { path: '([/-]queries[.]ts$|/routes[.]ts$|^src/(cli|portal)/)' },
     },
     {
       name: 'dialect-known-to-the-app-alone',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { findCredentials, insertSession } from '../src/auth/queries.js'
+import { findCredentials } from '../src/auth/credentials-queries.js'
+import { insertSession } from '../src/auth/sessions-queries.js'
 import { nowSeconds } from '../src/instant.js'
 import { checkPortal } from '../src/portal/check.js'
 import { openStore } from '../src/store/open.js'

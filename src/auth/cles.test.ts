@@ -3,7 +3,9 @@ import { ACCOUNT, addAccount, startServer, type TestServer } from '../../test/ha
 import { BOB, petitPortail, sessionOf } from '../../test/wire.js'
 import { nowSeconds } from '../instant.js'
 import { createKey } from './cles.js'
-import { endSession, findCompte, listCles, revokeAll, setDisabled } from './queries.js'
+import { listCles } from './cles-queries.js'
+import { findCompte, revokeAll, setDisabled } from './comptes-queries.js'
+import { endSession } from './sessions-queries.js'
 import { digest } from './tokens.js'
 
 let server: TestServer

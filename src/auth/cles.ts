@@ -2,8 +2,9 @@ import { SCOPES, type Scope } from '../contract.js'
 import { Problem } from '../errors.js'
 import { nowSeconds } from '../instant.js'
 import type { Store } from '../store/store.js'
+import { type CleRow, countLiveCles, insertCle, purgeCles } from './cles-queries.js'
+import { findLiveCompte } from './comptes-queries.js'
 import { MAX_LIVE_KEYS } from './contract.js'
-import { type CleRow, countLiveCles, findLiveCompte, insertCle, purgeCles } from './queries.js'
 import { digest, makeApiKey, shownPrefix } from './tokens.js'
 
 const YEAR_SECONDS = 365 * 24 * 3600

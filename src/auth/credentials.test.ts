@@ -19,8 +19,8 @@ import type { ErrorCode } from '../errors.js'
 import { nowSeconds } from '../instant.js'
 import { openStore } from '../store/open.js'
 import type { Db } from '../store/store.js'
+import { revokeAll, setDisabled, setPassword } from './comptes-queries.js'
 import { Guard } from './guard.js'
-import { revokeAll, setDisabled, setPassword } from './queries.js'
 import { digest, isApiKey, makeApiKey, makeSessionToken } from './tokens.js'
 
 const HOUR_SECONDS = 3600

@@ -15,8 +15,9 @@ import { BOB, petitPortail, postLogin, problemOf, sessionOf, unlessShed } from '
 import { nowSeconds } from '../instant.js'
 import { openStore } from '../store/open.js'
 import type { Store } from '../store/store.js'
+import { findCompte } from './comptes-queries.js'
 import { endCredentials } from './ending.js'
-import { endSession, findCompte, insertSession } from './queries.js'
+import { endSession, insertSession } from './sessions-queries.js'
 import { digest, makeSessionToken } from './tokens.js'
 
 const MANY = { login: 'many', password: 'a hundred devices', idAuteur: 2 }

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors.js'
 import { nowSeconds } from '../instant.js'
 import { readEnded } from '../store/ended.js'
 import type { Store } from '../store/store.js'
-import { type CredentialRow, findCredentials, MAX_CREDENTIALS } from './queries.js'
+import { type CredentialRow, findCredentials, MAX_CREDENTIALS } from './credentials-queries.js'
 import { digest, isApiKey, isSameDigest, isSessionToken } from './tokens.js'
 import { Uses } from './uses.js'
 

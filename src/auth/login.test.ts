@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ACCOUNT, addAccount, engines, startServer, type TestServer } from '../../test/harness.js'
 import { BOB, exchange, parseAnswer, petitPortail, postLogin, problemOf, sessionOf } from '../../test/wire.js'
 import { nowSeconds } from '../instant.js'
-import { findCompte, insertSession, setDisabled } from './queries.js'
+import { findCompte, setDisabled } from './comptes-queries.js'
+import { insertSession } from './sessions-queries.js'
 import { digest, makeSessionToken } from './tokens.js'
 
 const { login, password } = ACCOUNT

@@ -5,22 +5,14 @@ import { addressKey } from '../limits/address.js'
 import type { Limits } from '../limits/limits.js'
 import { DEFAULT_BOUNDS, ParameterError } from '../parameters.js'
 import type { Change, Db, Store } from '../store/store.js'
+import { type CompteFrom, findCompteFrom, purgeAddresses, rememberAddress } from './adresses-queries.js'
+import { findCle } from './cles-queries.js'
+import { findCompte } from './comptes-queries.js'
 import { loginParameters } from './contract.js'
 import type { Asker, QueueBounds } from './fair-queue.js'
 import { SESSION_MAX_SECONDS } from './guard.js'
 import { PasswordChecker } from './passwords.js'
-import {
-  type CompteFrom,
-  endOldSessions,
-  findCle,
-  findCompte,
-  findCompteFrom,
-  insertSession,
-  purgeAddresses,
-  purgeSessions,
-  purgeSessionsOfCle,
-  rememberAddress,
-} from './queries.js'
+import { endOldSessions, insertSession, purgeSessions, purgeSessionsOfCle } from './sessions-queries.js'
 import { type LoginLimits, LoginThrottle } from './throttle.js'
 import { digest, makeSessionToken } from './tokens.js'
 
@@ -38,7 +30,7 @@ export interface NewSession {
   expiration: number
 }
 
-/** How long a session that was ended is still told apart from one that never was. */
+/** How long an ended session answers `credential_revoked` instead of `credential_invalid`. */
 const REMEMBER_ENDED_SECONDS = 30 * DAY_SECONDS
 /** Old sessions are deleted so often, by a login that writes anyway; at once again while there are more. */
 const PURGE_STEP_SECONDS = 60

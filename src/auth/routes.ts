@@ -4,12 +4,14 @@ import { formatInstant, nowSeconds, parseInstant } from '../instant.js'
 import type { Store } from '../store/store.js'
 import { countCodePoints } from '../text.js'
 import { createKey } from './cles.js'
+import { listCles, revokeCle } from './cles-queries.js'
+import { findNames } from './comptes-queries.js'
 import * as contract from './contract.js'
 import { sessionCookie } from './cookie.js'
 import { endCredentials } from './ending.js'
 import { SESSION_MAX_SECONDS } from './guard.js'
 import { type Login, readLogin } from './login.js'
-import { endSession, findNames, listCles, revokeCle } from './queries.js'
+import { endSession } from './sessions-queries.js'
 
 export interface AuthDeps {
   store: Store

@@ -1,5 +1,5 @@
 import type { Db, Store } from '../store/store.js'
-import { touch } from './queries.js'
+import { touch } from './credentials-queries.js'
 
 /** When a session or a key was last used. */
 export interface Use {

@@ -12,7 +12,8 @@ import {
 } from '../../test/harness.js'
 import { PATIENCE } from '../../test/patience.js'
 import { BOB, dialectErrorOf, petitPortail, problemOf } from '../../test/wire.js'
-import { revokeCle, setDisabled } from '../auth/queries.js'
+import { revokeCle } from '../auth/cles-queries.js'
+import { setDisabled } from '../auth/comptes-queries.js'
 import { digest } from '../auth/tokens.js'
 import { nowSeconds } from '../instant.js'
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
-import { listCles, revokeCle, setDisabled } from '../../src/auth/queries.js'
+import { listCles, revokeCle } from '../../src/auth/cles-queries.js'
+import { setDisabled } from '../../src/auth/comptes-queries.js'
 import { nowSeconds } from '../../src/instant.js'
 import { portail } from '../fixtures.js'
 import { ACCOUNT, addKey, importInto, makeStore } from '../harness.js'

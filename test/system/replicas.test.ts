@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findCompte, setDisabled } from '../../src/auth/queries.js'
+import { findCompte, setDisabled } from '../../src/auth/comptes-queries.js'
 import { portail } from '../fixtures.js'
 import { ACCOUNT, addKey, importInto } from '../harness.js'
 import { fill, type Node, type NodeOptions, startNode, until } from '../nodes.js'
