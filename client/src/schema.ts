@@ -543,11 +543,29 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `transfer_coding_unsupported`: Transfer-Encoding takes chunked alone; send the body as it is. */
+        Problem501: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `store_unavailable`: The store cannot answer now; try again after Retry-After. `search_too_broad`: This search takes longer than the server gives it; ask for something narrower, or try again after Retry-After. `overloaded`: The server has more work than it can do; try again after Retry-After. */
         Problem503: {
             headers: {
                 /** @description Seconds. */
                 "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `http_version_unsupported`: This server speaks HTTP/1.1 and HTTP/1.0; put a proxy before it for later versions. */
+        Problem505: {
+            headers: {
                 [name: string]: unknown;
             };
             content: {
@@ -613,7 +631,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     post_login: {
@@ -666,7 +686,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     delete_login: {
@@ -694,7 +716,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_challenges: {
@@ -776,7 +800,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_challenges_id_challenge: {
@@ -866,7 +892,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_challenges_id_challenge_validations: {
@@ -921,7 +949,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_challenges_id_challenge_progression: {
@@ -978,7 +1008,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_rubriques: {
@@ -1022,7 +1054,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_auteurs: {
@@ -1082,7 +1116,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_auteurs_id_auteur: {
@@ -1162,7 +1198,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_auteurs_id_auteur_progression: {
@@ -1221,7 +1259,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_classement: {
@@ -1282,7 +1322,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_classement_histogramme: {
@@ -1338,7 +1380,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_classement_periodes: {
@@ -1381,7 +1425,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_environnements_virtuels: {
@@ -1437,7 +1483,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_environnements_virtuels_id_environnement_virtuel: {
@@ -1495,7 +1543,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     post_validations: {
@@ -1587,7 +1637,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_export: {
@@ -1636,7 +1688,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_ctftime: {
@@ -1696,7 +1750,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_compte: {
@@ -1740,7 +1796,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_cles_api: {
@@ -1789,7 +1847,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     post_cles_api: {
@@ -1855,7 +1915,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     delete_cles_api_id: {
@@ -1887,7 +1949,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
     get_exploitation: {
@@ -1956,7 +2020,9 @@ export interface operations {
             429: components["responses"]["Problem429"];
             431: components["responses"]["Problem431"];
             500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
             503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
         };
     };
 }

@@ -153,6 +153,8 @@ const common: ErrorCode[] = [
   'internal_error',
   'store_unavailable',
   'overloaded',
+  'transfer_coding_unsupported',
+  'http_version_unsupported',
 ]
 const refusals: ErrorCode[] = [
   'credential_missing',

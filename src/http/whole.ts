@@ -17,7 +17,7 @@ type Deps = ServeDeps & { limits: WholeLimits }
 
 /**
  * Registers reads whose answer has no pages. One that fits in an eighth of the cache, and in 8 MiB, is made once for all who
- * ask, tagged and held as any read is. A larger one goes out as it is read, to each client from a snapshot of its own.
+ * ask, tagged and cached as any read is. A larger one is streamed, to each client from a snapshot of its own.
  */
 export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): ServeWhole {
   const { bounds } = deps
