@@ -1,8 +1,17 @@
 import { Command } from 'commander'
+import {
+  type CompteRow,
+  findCompte,
+  insertCompte,
+  listComptes,
+  removeCompte,
+  revokeAll,
+  setDisabled,
+  setPassword,
+} from '../auth/comptes-queries.js'
 import { MAX_LOGIN_CODE_POINTS } from '../auth/contract.js'
 import { lockOperators } from '../auth/operators.js'
 import { hashPassword, passwordFault } from '../auth/passwords.js'
-import { findCompte, insertCompte, listComptes, removeCompte, revokeAll, setDisabled, setPassword, type CompteRow } from '../auth/comptes-queries.js'
 import { integer } from '../forms.js'
 import { formatInstant, nowSeconds } from '../instant.js'
 import { database, removeOperators, type Setting } from '../settings.js'
