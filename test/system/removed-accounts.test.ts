@@ -145,7 +145,7 @@ describe.each(engines)('on %s', (engine) => {
       const { status, stdout, stderr } = await importing(lines, ...options)
       expect([status, stdout]).toEqual([1, ''])
       expect(stderr).toContain(
-        'error: the dump has 1 fault, nothing was imported\nno enabled operator would be left of bob; --remove-operators',
+        'error: the dump has 1 fault, nothing was imported\nno enabled operator would be left of bob; give --remove-operators to import anyway',
       )
       expect(await exportFrom(server.store, { withAccounts: true })).toEqual(before)
     }
