@@ -40,6 +40,13 @@ module.exports = {
       to: { path: `^src/(${nouns}|http|cli|app|portal)` },
     },
     {
+      name: 'trees-are-read-by-their-orders',
+      severity: 'error',
+      comment: 'an order finds rows and ranks; how its tree does that is known inside the folder',
+      from: { path: '^src/', pathNot: '^src/store/counted/' },
+      to: { path: '^src/store/counted/(tree|key)[.]ts$', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'portal-knows-no-edge',
       severity: 'error',
       from: { path: '^src/portal/', pathNot: '[.]test[.]ts$' },

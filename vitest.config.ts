@@ -3,7 +3,13 @@ import { PATIENCE } from './test/patience.js'
 
 const servers = ['test/build.ts', 'test/servers/global.ts']
 /** Their cases grow with `share`: a part of them here, all of them in the system tests. */
-const SHARED = ['test/properties', 'test/live', 'src/portal/round-trip', 'src/portal/stage', 'src/store/counted']
+const SHARED = [
+  'test/properties',
+  'test/live',
+  'src/portal/round-trip',
+  'src/portal/stage',
+  'src/store/counted/{tree,order}',
+]
 
 export default defineConfig({
   test: {

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
-import { CLASSEMENT, placeOf } from '../classement/rank.js'
+import { placeOf } from '../classement/rank.js'
 import type { Depends, Page } from '../contract.js'
 import { Problem } from '../errors.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { listIds, padded } from '../store/list.js'
+import { classement } from '../store/orders.js'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import { UNKNOWN_DATE } from '../store/tables.js'
@@ -54,16 +55,16 @@ export async function findAuteur(db: Db, idAuteur: number): Promise<AuteurRow> {
   if (!auteur) throw new Problem('resource_not_found', { detail: 'The portal has no author with this id.' })
   return {
     ...auteur,
-    position: await placeOf(db, auteur.score),
+    position: await placeOf(db, auteur),
     challenges,
     validations: validations.map((row) => (row.date === UNKNOWN_DATE ? { ...row, date: null } : row)),
   }
 }
 
 /** What an author's detail was made from. */
-export function dependsOfAuteur({ id_auteur, score }: AuteurRow): Depends {
-  const cle = 0 - score
-  return { names: [`auteur/${id_auteur}`, 'challenges'], ranges: [[CLASSEMENT, cle, cle]] }
+export function dependsOfAuteur(auteur: AuteurRow): Depends {
+  const { cle } = classement.keyOf(auteur)
+  return { names: [`auteur/${auteur.id_auteur}`, 'challenges'], ranges: [[classement.name, cle, cle]] }
 }
 
 const selectAuteur = statement<{ id: number }>()((q, p) =>

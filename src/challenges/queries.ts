@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import type { Page } from '../contract.js'
 import { Problem } from '../errors.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
-import { leafOf, MAX_MEMBERS, seek } from '../store/counted.js'
 import { listIds, padded } from '../store/list.js'
-import { type Builder, forRows, hidden, statement } from '../store/query.js'
+import { validations } from '../store/orders.js'
+import { type Builder, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import { UNKNOWN_DATE } from '../store/tables.js'
 import type { ChallengeItemRow, ChallengeRow, ValidationRow } from './contract.js'
@@ -104,29 +104,19 @@ export async function countValidations(db: Db, idChallenge: number): Promise<num
   return challenge.nb_validations
 }
 
-/** The counted order of who solved a challenge. */
-function orderOfValidations(idChallenge: number): string {
-  return `validations/${idChallenge}`
-}
-
 export async function validationsFrom(
   db: Db,
   idChallenge: number,
   debut: number,
   limite: number,
 ): Promise<ValidationRow[]> {
-  const start = await seek(db, orderOfValidations(idChallenge), debut)
-  if (!start) return []
-  const { cle, id, reste } = start
-  const rows = await db.all(selectValidations(reste + limite), { id_challenge: idChallenge, cle, id })
-  return rows.slice(reste, reste + limite).map((row) => (row.date === UNKNOWN_DATE ? { ...row, date: null } : row))
+  const rows = await validations.of(idChallenge).page(db, debut, limite)
+  return rows.map((row) => (row.date === UNKNOWN_DATE ? { ...row, date: null } : row))
 }
 
 /** How many validations of a challenge have an earlier date. */
-export async function countBefore(db: Db, idChallenge: number, date: number): Promise<number> {
-  const leaf = await leafOf(db, orderOfValidations(idChallenge), date, 0)
-  const found = await db.get(countInLeaf, { id_challenge: idChallenge, cle: leaf.cle, id: leaf.id, date })
-  return leaf.avant + Number(found?.nb)
+export function countBefore(db: Db, idChallenge: number, date: number): Promise<number> {
+  return validations.of(idChallenge).rank(db, { cle: date })
 }
 
 function writtenByAny(auteurs: number[]) {
@@ -168,36 +158,4 @@ const selectAuteurs = statement<{ id: number }>()((q, p) =>
 
 const selectCount = statement<{ id: number }>()((q, p) =>
   q.selectFrom('challenges').select('nb_validations').where('id_challenge', '=', p.id),
-)
-
-const selectValidations = forRows((rows) =>
-  statement<{ id_challenge: number; cle: number; id: number }>()((q, p) =>
-    q
-      .selectFrom('validations')
-      .innerJoin('auteurs', 'auteurs.id_auteur', 'validations.id_auteur')
-      .select(['validations.id_auteur', 'nom'])
-      .select(({ ref }) => ref('date').$castTo<number | null>().as('date'))
-      .where('id_challenge', '=', p.id_challenge)
-      .where(sql<boolean>`(date, validations.id_auteur) >= (${hidden(q, p.cle)}, ${hidden(q, p.id)})`)
-      .orderBy('date')
-      .orderBy('validations.id_auteur')
-      .limit(rows),
-  ),
-)
-
-const countInLeaf = statement<{ id_challenge: number; cle: number; id: number; date: number }>()((q, p) =>
-  q
-    .selectFrom(
-      q
-        .selectFrom('validations')
-        .select('date')
-        .where('id_challenge', '=', hidden(q, p.id_challenge))
-        .where(sql<boolean>`(date, id_auteur) >= (${hidden(q, p.cle)}, ${hidden(q, p.id)})`)
-        .orderBy('date')
-        .orderBy('id_auteur')
-        .limit(sql.lit(MAX_MEMBERS))
-        .as('feuille'),
-    )
-    .select(({ fn }) => fn.countAll<number>().as('nb'))
-    .where('date', '<', p.date),
 )

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { portail } from '../../test/fixtures.js'
 import { engines, importInto, startServer, type TestServer } from '../../test/harness.js'
+import { classement } from '../store/orders.js'
 import { bind, compile, type Statement } from '../store/query.js'
 import { openDriver } from '../store/sqlite/driver.js'
 import type { Db } from '../store/store.js'
-import { findClassement } from './queries.js'
-import { rowOf } from './rank.js'
+import { findRanked } from './rank.js'
 
 interface Ranked {
   place: number
@@ -193,14 +193,17 @@ describe('among authors of one score, SQLite goes straight to', () => {
     return plans.map((plan) => plan.map(({ detail }) => detail))
   }
   const from = 'auteurs_classement ((cle_classement,rowid)>(?,?))'
-  const inLeaf = ['CO-ROUTINE feuille', `SEARCH auteurs USING COVERING INDEX ${from}`, 'SCAN feuille']
+  const inLeaf = ['CO-ROUTINE leaf', `SEARCH auteurs USING COVERING INDEX ${from}`, 'SCAN leaf']
 
   test('the first row of a page', async () => {
-    expect(await plansOf((db) => findClassement(db, 3))).toEqual([[`SEARCH auteurs USING INDEX ${from}`], inLeaf])
+    expect(await plansOf((db) => findRanked(db, classement, 3))).toEqual([
+      [`SEARCH auteurs USING INDEX ${from}`],
+      inLeaf,
+    ])
   })
 
   test('the rows that come before an author in their leaf', async () => {
-    expect(await plansOf((db) => rowOf(db, 70, 4))).toEqual([inLeaf])
+    expect(await plansOf((db) => classement.rank(db, { cle: -70, id: 4 }))).toEqual([inLeaf])
   })
 })
 
@@ -232,11 +235,11 @@ describe.runIf(engines.includes('postgres'))('among 20,000 authors of one score,
     })
 
   test('the first row of a page', async () => {
-    expect(await blocksOf((db) => findClassement(db, 9_000))).toBeLessThan(FEW_BLOCKS)
+    expect(await blocksOf((db) => findRanked(db, classement, 9_000))).toBeLessThan(FEW_BLOCKS)
   })
 
   test('the rows that come before an author in their leaf', async () => {
-    expect(await blocksOf((db) => rowOf(db, 70, 9_000))).toBeLessThan(FEW_BLOCKS)
+    expect(await blocksOf((db) => classement.rank(db, { cle: -70, id: 9_000 }))).toBeLessThan(FEW_BLOCKS)
   })
 })
 

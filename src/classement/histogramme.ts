@@ -1,18 +1,17 @@
-import { countAll, FIRST_CLE } from '../store/counted.js'
 import type { Db } from '../store/store.js'
 import type { HistogrammeRow } from './contract.js'
-import { type Ranking, rowOf } from './rank.js'
+import type { Ranking } from './rank.js'
 
 const MAX_TRANCHES = 30
 
 /** How many authors of a ranking have how many points: one place is sought for each range, however many authors there are. */
 export async function findHistogramme(db: Db, ranking: Ranking): Promise<HistogrammeRow> {
-  const nb_auteurs = await countAll(db, ranking.arbre)
-  const [first] = await ranking.read(db, { cle: FIRST_CLE, id: 0 }, 1)
+  const nb_auteurs = await ranking.count(db)
+  const [first] = await ranking.page(db, 0, 1)
   const score_max = first?.score ?? 0
   const largeur = widthFor(score_max)
   const bounds = first ? Array.from({ length: Math.floor(score_max / largeur) + 1 }, (_, i) => i * largeur) : []
-  const above = await Promise.all(bounds.map((de) => rowOf(db, de + largeur - 1, 0, ranking)))
+  const above = await Promise.all(bounds.map((de) => ranking.rank(db, ranking.keyOf({ score: de + largeur - 1 }))))
   const tranches = bounds.map((de, i) => {
     const atLeast = i === 0 ? nb_auteurs : (above[i - 1] as number)
     return { de, a: de + largeur - 1, nb: atLeast - (above[i] as number) }

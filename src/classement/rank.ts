@@ -1,108 +1,52 @@
-import { sql } from 'kysely'
 import type { Depends, Page } from '../contract.js'
-import { countAll, type Key, leafOf, MAX_MEMBERS, seek } from '../store/counted.js'
-import { hidden, statement } from '../store/query.js'
+import { DEFAULT_PAGE_ROWS } from '../parameters.js'
+import type { Order } from '../store/counted/order.js'
+import { classement } from '../store/orders.js'
 import type { Db } from '../store/store.js'
 import type { RankedRow } from './contract.js'
 
-/** The order that the whole ranking is kept in: score descending, then id ascending. */
-export const CLASSEMENT = 'classement'
+type Scored = Pick<RankedRow, 'score'>
 
-/** A ranking: the counted order that it is kept in, whose keys are the score negated and the id. */
-export interface Order {
-  arbre: string
-  /** How many entries lie from the beginning of a leaf on, before a key that belongs to it. */
-  countInLeaf(db: Db, from: Key, to: Key): Promise<{ nb: number } | undefined>
-}
-
-/** A ranking whose entries can be read: so many of them at least from a key on, in order. */
-export interface Ranking extends Order {
-  read(db: Db, from: Key, rows: number): Promise<Omit<RankedRow, 'place'>[]>
-}
-
-export const wholeOrder: Order = {
-  arbre: CLASSEMENT,
-  countInLeaf: (db, { cle, id }, to) => db.get(countInLeaf, { cle, id, cleFin: to.cle, idFin: to.id }),
-}
+/** The whole ranking, or one by category or period. */
+export type Ranking = Order<Scored, Omit<RankedRow, 'place'>>
 
 /**
  * The one definition of a tie: a place is 1 + the number of ranked authors with a strictly higher score. Equal scores
- * share it and the next places are skipped. Every place that anyone is shown comes from here.
+ * share it and the next places are skipped. Every place that the portal shows comes from here.
  */
-export async function placeOf(db: Db, score: number, order = wholeOrder): Promise<number> {
-  return (await rowOf(db, score, 0, order)) + 1
-}
-
-/** How many ranked authors come before a score and an id: the zero-based row of the author who has them. */
-export async function rowOf(db: Db, score: number, id: number, order = wholeOrder): Promise<number> {
-  const key = { cle: 0 - score, id }
-  const leaf = await leafOf(db, order.arbre, key.cle, id)
-  return leaf.avant + Number((await order.countInLeaf(db, leaf, key))?.nb)
+export async function placeOf(db: Db, auteur: Scored): Promise<number> {
+  return (await classement.rank(db, classement.keyOf(auteur))) + 1
 }
 
 /** One page of a ranking, from a zero-based row on. */
-export async function findRanked(db: Db, ranking: Ranking, debut: number, limite: number): Promise<Page<RankedRow>> {
-  const total = await countAll(db, ranking.arbre)
-  const start = await seek(db, ranking.arbre, debut)
-  const rows = start ? await readRanked(db, ranking, start, debut - start.reste, debut + limite) : []
-  return { rows: rows.slice(start?.reste), debut, limite, total, more: debut + limite < total }
+export async function findRanked(
+  db: Db,
+  ranking: Ranking,
+  debut = 0,
+  limite = DEFAULT_PAGE_ROWS,
+): Promise<Page<RankedRow>> {
+  const total = await ranking.count(db)
+  const rows = await ranking.rankedPage(db, debut, limite, ({ id_auteur, nom, score }, rank) => {
+    return { id_auteur, nom, score, place: rank + 1 }
+  })
+  return { rows, debut, limite, total, more: debut + limite < total }
 }
 
+/** The place of each author in turn, for a reader of the whole ranking. */
+export function placesInTurn(): (auteur: Scored) => number {
+  const rank = classement.ranksFrom(0)
+  return (auteur) => rank(auteur) + 1
+}
+
+/** How to read the whole ranking in its order. */
+export const CLASSEMENT_WALK = { ...classement.walk, columns: 'cle_classement, id_auteur, nom, score, nb_validations' }
+
 /** What a page of a ranking was made from: it shows names, and the keys between its first row and its last. */
-export function dependsOfRanked(arbre: string, rows: readonly RankedRow[]): Depends {
+export function dependsOfRanked(ranking: Ranking, rows: readonly RankedRow[]): Depends {
   const [first, last] = [rows[0], rows.at(-1)]
-  const [de, a] = first && last ? [0 - first.score, 0 - last.score] : [BEYOND, BEYOND]
-  return { names: [], noms: rows.map(({ id_auteur }) => id_auteur), ranges: [[arbre, de, a]] }
+  const [de, a] = first && last ? [ranking.keyOf(first).cle, ranking.keyOf(last).cle] : [BEYOND, BEYOND]
+  return { names: [], noms: rows.map(({ id_auteur }) => id_auteur), ranges: [[ranking.name, de, a]] }
 }
 
 /** No key lies here. */
 export const BEYOND = Number.MAX_SAFE_INTEGER
-
-/**
- * Rows with their places, from the row where a leaf begins. A tie that begins inside the leaf is seen in its rows, and one
- * that comes from before is that of the leaf's key: so the rows and the place are asked for together.
- */
-async function readRanked(db: Db, ranking: Ranking, leaf: Key, from: number, to: number): Promise<RankedRow[]> {
-  const score = 0 - leaf.cle
-  const [place, entries] = await Promise.all([placeOf(db, score, ranking), ranking.read(db, leaf, to - from)])
-  const next = placesFrom(from, { score, place })
-  return entries.slice(0, to - from).map(({ id_auteur, nom, score }) => ({ id_auteur, nom, score, place: next(score) }))
-}
-
-/** The whole ranking in its order, for who reads all of it. */
-export const CLASSEMENT_WALK = {
-  columns: 'cle_classement, id_auteur, nom, score, nb_validations',
-  from: 'auteurs',
-  key: ['cle_classement', 'id_auteur'],
-  after: [-Number.MAX_SAFE_INTEGER, 0],
-} as const
-
-/**
- * Tells the place of each entry of a ranking that is read in its order from a zero-based row on. Where that row may tie with
- * those before it, `known` is a score with its place.
- */
-export function placesFrom(row: number, known?: { score: number; place: number }): (score: number) => number {
-  let last = known
-  return (score) => {
-    row++
-    if (score !== last?.score) last = { score, place: row }
-    return last.place
-  }
-}
-
-/** An index is walked through all that ties with an end, which may be most of it: so no more is read than a leaf may hold. */
-const countInLeaf = statement<{ cle: number; id: number; cleFin: number; idFin: number }>()((q, p) =>
-  q
-    .selectFrom(
-      q
-        .selectFrom('auteurs')
-        .select(['cle_classement', 'id_auteur'])
-        .where(sql<boolean>`(cle_classement, id_auteur) >= (${hidden(q, p.cle)}, ${hidden(q, p.id)})`)
-        .orderBy('cle_classement')
-        .orderBy('id_auteur')
-        .limit(sql.lit(MAX_MEMBERS))
-        .as('feuille'),
-    )
-    .select(({ fn }) => fn.countAll<number>().as('nb'))
-    .where(sql<boolean>`(cle_classement, id_auteur) < (${p.cleFin}, ${p.idFin})`),
-)

@@ -1,4 +1,4 @@
-import { type Depends, listAnswer, type ServeRead } from '../contract.js'
+import { listAnswer, type ServeRead } from '../contract.js'
 import { invalidParameter } from '../errors.js'
 import {
   getHistogramme,
@@ -8,13 +8,11 @@ import {
   presentHistogramme,
   presentPeriode,
   presentRanked,
-  type RankedRow,
 } from './contract.js'
 import { findHistogramme } from './histogramme.js'
-import { findPart, findPartAround, numberOf, orderOf, type Part, rankingOfPart } from './partial.js'
 import { findPeriodes } from './periodes.js'
-import { findClassement, findRowAround, whole } from './queries.js'
-import { BEYOND, CLASSEMENT, dependsOfRanked } from './rank.js'
+import { findDebutAround, type Part, rankingOf } from './queries.js'
+import { BEYOND, dependsOfRanked, findRanked } from './rank.js'
 
 export function classementRoutes(serve: ServeRead): void {
   serve(listClassement, async ({ db }, { debut_classement, limite, autour_de, id_rubrique, periode }) => {
@@ -22,31 +20,28 @@ export function classementRoutes(serve: ServeRead): void {
       throw invalidParameter('autour_de', 'cannot be given together with debut_classement')
     }
     const part = partOf(id_rubrique, periode)
-    const around = (auteur: number) =>
-      part ? findPartAround(db, part, auteur, limite) : findRowAround(db, auteur, limite)
-    const debut = autour_de === undefined ? (debut_classement ?? 0) : await around(autour_de)
-    const page = part ? await findPart(db, part, debut, limite) : await findClassement(db, debut, limite)
-    return listAnswer(page, presentRanked, dependsOf(part, page.rows))
+    const ranking = await rankingOf(db, part)
+    const debut =
+      autour_de === undefined ? debut_classement : await findDebutAround(db, part, ranking, autour_de, limite)
+    const page = await findRanked(db, ranking, debut, limite)
+    return listAnswer(page, presentRanked, { ...dependsOfRanked(ranking, page.rows), names: namesOf(part) })
   })
 
   serve(getHistogramme, async ({ db }, { id_rubrique, periode }) => {
     const part = partOf(id_rubrique, periode)
-    const ranking = part ? await rankingOfPart(db, part) : whole
-    const histogramme = await findHistogramme(db, ranking)
-    const names = id_rubrique === undefined ? [] : ['rubriques']
+    const ranking = await rankingOf(db, part)
     return {
-      body: presentHistogramme(histogramme),
-      depends: { names, ranges: [[ranking.arbre, -BEYOND, BEYOND]] as const },
+      body: presentHistogramme(await findHistogramme(db, ranking)),
+      depends: { names: namesOf(part), ranges: [[ranking.name, -BEYOND, BEYOND]] as const },
     }
   })
 
   serve(listPeriodes, async ({ db }) => ({ body: (await findPeriodes(db)).map(presentPeriode) }))
 }
 
-/** A page by category also tells whether the category is there. */
-function dependsOf(part: Part | undefined, rows: readonly RankedRow[]): Depends {
-  const depends = dependsOfRanked(part ? orderOf(numberOf(part)) : CLASSEMENT, rows)
-  return part && 'id_rubrique' in part ? { ...depends, names: ['rubriques'] } : depends
+/** A ranking by category also shows that the category exists. */
+function namesOf(part: Part | undefined): string[] {
+  return part && 'id_rubrique' in part ? ['rubriques'] : []
 }
 
 function partOf(id_rubrique: number | undefined, periode: Periode | undefined): Part | undefined {

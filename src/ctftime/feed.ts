@@ -1,4 +1,4 @@
-import { CLASSEMENT_WALK, placesFrom } from '../classement/rank.js'
+import { CLASSEMENT_WALK, placesInTurn } from '../classement/rank.js'
 import { toJsonText } from '../json.js'
 import { padded } from '../store/list.js'
 import type { Db } from '../store/store.js'
@@ -15,13 +15,12 @@ const SOLVES = 2_000
 export async function* feed(db: Db): AsyncGenerator<string> {
   const { names, tasks } = await readTasks(db)
   yield `{"tasks":[${names.join(',')}],"standings":[`
-  const place = placesFrom(0)
+  const place = placesInTurn()
   let before = ''
   for await (const ranked of walk<Ranked>(db, { ...CLASSEMENT_WALK, rows: ROWS })) {
     for (const some of bySolves(ranked)) {
       const solves = await readSolves(db, some)
-      yield before +
-        some.map((row) => standing(row, place(row.score), solves.get(row.id_auteur) ?? [], tasks)).join(',')
+      yield before + some.map((row) => standing(row, place(row), solves.get(row.id_auteur) ?? [], tasks)).join(',')
       before = ','
     }
   }

@@ -1,8 +1,8 @@
-import { verifyOrder } from '../store/counted.js'
+import { verifyOrders } from '../store/counted/build.js'
 import { EVERYTHING } from '../store/journal.js'
+import { ORDERS } from '../store/orders.js'
 import type { Db, Store } from '../store/store.js'
 import { derive, derivePoints, findWrongRankings, findWrongScores } from './derive.js'
-import { ORDERS } from './orders.js'
 
 export interface Finding {
   what: string
@@ -108,7 +108,7 @@ async function checkCounts(db: Db): Promise<string[]> {
 
 async function checkOrders(db: Db): Promise<string[]> {
   const faults: string[] = []
-  for (const { pattern, entries } of ORDERS) faults.push(...(await verifyOrder(db, pattern, entries)))
+  for (const order of ORDERS) faults.push(...(await verifyOrders(db, order)))
   return faults
 }
 

@@ -1,6 +1,6 @@
-import { rebuild } from '../store/counted.js'
+import { rebuild } from '../store/counted/build.js'
+import { ORDERS } from '../store/orders.js'
 import type { Db } from '../store/store.js'
-import { ORDERS } from './orders.js'
 
 /**
  * What follows from the records: scores, counts, and the counted orders of the ranking and the lists. An import derives
@@ -117,9 +117,9 @@ export async function deriveRankings(db: Db, onOrder: OnStep = ignore): Promise<
   )
   await db.exec('drop table lot_classements')
   await db.analyze('classements')
-  for (const [done, { pattern, entries }] of ORDERS.entries()) {
+  for (const [done, order] of ORDERS.entries()) {
     onOrder(done, ORDERS.length)
-    await rebuild(db, pattern, entries)
+    await rebuild(db, order)
   }
   await db.analyze('noeuds')
 }

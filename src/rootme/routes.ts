@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { dependsOfAuteur, findAuteur, findAuteurs } from '../auteurs/queries.js'
 import { findChallenge, findChallenges, findLatestValidations } from '../challenges/queries.js'
-import { findClassement } from '../classement/queries.js'
-import { CLASSEMENT, dependsOfRanked } from '../classement/rank.js'
+import { dependsOfRanked, findRanked } from '../classement/rank.js'
 import { findEnvironnement, findEnvironnements } from '../environnements_virtuels/queries.js'
 import { refuse, refuseUnknownPath } from '../http/methods.js'
 import { errorSender } from '../http/problems.js'
 import type { ServeDeps } from '../http/serve.js'
+import { classement } from '../store/orders.js'
 import { KEY_COOKIES, ROOTME_COOKIES } from './credentials.js'
 import { clamp, errorShape, VALIDATIONS_ROWS } from './envelope.js'
 import { loginRoute, type RootmeLogin } from './login.js'
@@ -92,9 +92,9 @@ function readRoutes(app: FastifyInstance, deps: ServeDeps): void {
 
   list('classement', {
     filters: filters.classement,
-    find: (db, _, debut, limite) => findClassement(db, debut, limite),
+    find: (db, _, debut, limite) => findRanked(db, classement, debut, limite),
     present: presentRanked,
-    depends: (rows) => dependsOfRanked(CLASSEMENT, rows),
+    depends: (rows) => dependsOfRanked(classement, rows),
   })
 
   list('environnements_virtuels', {

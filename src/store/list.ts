@@ -1,5 +1,5 @@
 import { type Compilable, type RawBuilder, sql } from 'kysely'
-import { countAll, seek } from './counted.js'
+import { lists } from './orders.js'
 import type { Db } from './store.js'
 
 /** A list of a table's ids, ascending, under filters that all must hold. Absent filters are undefined or empty. */
@@ -48,20 +48,11 @@ export function padded(values: readonly number[]): number[] {
   return Array.from({ length }, (_, i) => values[Math.min(i, values.length - 1)] as number)
 }
 
-/** The whole table: the counted order finds the row, at the same cost at any depth. */
-async function pageOfAll(db: Db, { table, id, debut, limite }: ListRequest): Promise<IdPage> {
-  const total = await countAll(db, table)
-  const start = await seek(db, table, debut)
-  const ids = start
-    ? await db.all(
-        rawQuery<{ id: number }>(
-          db,
-          sql`select ${sql.ref(id)} as id from ${sql.table(table)} where ${sql.ref(id)} >= ${start.id}
-          order by ${sql.ref(id)} limit ${limite} offset ${start.reste}`,
-        ),
-      )
-    : []
-  return { ids: ids.map((row) => row.id), total, more: debut + limite < total }
+/** The whole table. Its counted order finds the row, at the same cost at any depth. */
+async function pageOfAll(db: Db, { table, debut, limite }: ListRequest): Promise<IdPage> {
+  const total = await lists[table].count(db)
+  const rows = await lists[table].page(db, debut, limite)
+  return { ids: rows.map(({ id }) => id), total, more: debut + limite < total }
 }
 
 /** Filters without a text are counted whole, by their indexes. */

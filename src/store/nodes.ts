@@ -1,7 +1,7 @@
-/** A node of a counted order: from which key it begins, and how many entries lie between that and the next node's key. */
-export interface Node {
-  cle: number
-  id: number
+import type { Key } from './counted/key.js'
+
+/** A node of a counted order: the key that it starts at, and the number of entries from there to the next node. */
+export interface Node extends Key {
   nb: number
 }
 

@@ -69,6 +69,11 @@ export function fixed<R = never>(text: string): Statement<Record<never, never>, 
   return statement()((q) => ({ compile: () => sql.raw<R>(text).compile(q) }))
 }
 
+/** Declares a query of written SQL with parameters, for what the builder says at greater length. */
+export function written<P extends Parameters, R>(text: (p: P, q: Builder) => RawBuilder<R>): Statement<P, R> {
+  return statement<P>()((q, p) => ({ compile: () => text(p, q).compile(q) }))
+}
+
 /** Something that runs changes; what `Db` has. */
 interface Runner {
   run(change: Statement<Record<never, never>, never>): Promise<number>

@@ -1,4 +1,4 @@
-import { CLASSEMENT_WALK, placesFrom } from '../../classement/rank.js'
+import { CLASSEMENT_WALK, placesInTurn } from '../../classement/rank.js'
 import type { Db } from '../../store/store.js'
 import type {
   AuteurTable,
@@ -72,9 +72,9 @@ export const tables: Record<Ressource, Table> = {
   classement: {
     columns: ['place', 'id_auteur', 'nom', 'score'],
     rows(db) {
-      const place = placesFrom(0)
+      const place = placesInTurn()
       return presented<AuteurTable>(db, { ...CLASSEMENT_WALK, rows: SHORT_ROWS }, (_, rows) =>
-        rows.map(({ id_auteur, nom, score }) => ({ place: place(score), id_auteur, nom, score })),
+        rows.map(({ id_auteur, nom, score }) => ({ place: place({ score }), id_auteur, nom, score })),
       )
     },
   },

@@ -1,3 +1,5 @@
+import { noting } from '../../store/counted/moves.js'
+import { classement, lists, validations } from '../../store/orders.js'
 import type { Db } from '../../store/store.js'
 import { UNKNOWN_DATE } from '../../store/tables.js'
 import { HOLDS_PLACE } from '../derive.js'
@@ -66,13 +68,11 @@ function absent(type: string): string {
   return `select l.ligne from ${lotOf(table)} l where not exists (select 1 from ${table} t where ${isSame})`
 }
 
-/** Notes entries that come to an order, or go. */
-function noteMoves(entries: string, nb: 1 | -1): string {
-  return `insert into lot_ecarts (arbre, cle, id, nb) select arbre, cle, id, ${nb} from (${entries}) as entrees`
+/** Adds the new records of the lot to the list of their table. */
+function listNew(table: 'auteurs' | 'challenges', id: string): string {
+  const isNew = `not exists (select 1 from ${table} t where t.${id} = l.${id})`
+  return noting(lists[table], 1, 'l', `${lotOf(table)} l where ${isNew}`)
 }
-
-const LISTED_NEW = (table: string, id: string) =>
-  `select '${table}' as arbre, 0 as cle, l.${id} as id from ${lotOf(table)} l where not exists (select 1 from ${table} t where t.${id} = l.${id})`
 
 const SOLVED_AND_LISTED = `select (select count(*) from lot_challenges_auteurs) + coalesce(sum(t.nb_validations), 0) as poids
   from lot_challenges l join challenges t on t.id_challenge = l.id_challenge`
@@ -95,7 +95,7 @@ export const upserts: Record<string, Rules> = {
     known: holdingSame('auteur', 't.base = l.base_voulue'),
     apply: async (db) => {
       await touch(db, 'select id_auteur from lot_auteurs')
-      await db.exec(noteMoves(LISTED_NEW('auteurs', 'id_auteur'), 1))
+      await db.exec(listNew('auteurs', 'id_auteur'))
       await db.exec(upsertOf(kindNamed('auteur')))
       await db.exec(
         'update auteurs set base = l.base_voulue from lot_auteurs l where l.id_auteur = auteurs.id_auteur and auteurs.base <> l.base_voulue',
@@ -125,7 +125,7 @@ export const upserts: Record<string, Rules> = {
          where t.id_challenge = l.id_challenge and v.id_challenge = l.id_challenge
            and (t.score <> l.score or t.id_rubrique <> l.id_rubrique)`,
       )
-      await db.exec(noteMoves(LISTED_NEW('challenges', 'id_challenge'), 1))
+      await db.exec(listNew('challenges', 'id_challenge'))
       await countChallenges(db, '-')
       await db.exec(upsertOf(kindNamed('challenge')))
       await countChallenges(db, '+')
@@ -159,9 +159,9 @@ export const removals: Record<string, Rules> = {
       + coalesce(sum(t.nb_validations), 0) as poids from lot_auteurs l join auteurs t on t.id_auteur = l.id_auteur`,
     apply: async (db) => {
       await touch(db, 'select id_auteur from lot_auteurs')
-      await db.exec(noteMoves(`select 'auteurs' as arbre, 0 as cle, l.id_auteur as id from lot_auteurs l`, -1))
-      await db.exec(noteMoves(PLACES_OF_REMOVED, -1))
-      await moveValidations(db, -1, 'from lot_auteurs l cross join validations v where v.id_auteur = l.id_auteur')
+      await db.exec(noting(lists.auteurs, -1, 'l', 'lot_auteurs l'))
+      await db.exec(noting(classement, -1, 'a', RANKED_REMOVED))
+      await moveValidations(db, -1, 'lot_auteurs l cross join validations v where v.id_auteur = l.id_auteur')
       await db.exec(removeFrom('validations', 'id_auteur', 'auteurs'))
       await db.exec(removeFrom('challenges_auteurs', 'id_auteur', 'auteurs'))
       await db.exec(removeFrom('auteurs', 'id_auteur'))
@@ -184,8 +184,8 @@ export const removals: Record<string, Rules> = {
     weight: SOLVED_AND_LISTED,
     apply: async (db) => {
       await touch(db, `select v.id_auteur from validations v where ${OF_REMOVED}`)
-      await db.exec(noteMoves(`select 'challenges' as arbre, 0 as cle, l.id_challenge as id from lot_challenges l`, -1))
-      await db.exec(noteMoves(`${VALIDATION_ENTRIES} from validations v where ${OF_REMOVED}`, -1))
+      await db.exec(noting(lists.challenges, -1, 'l', 'lot_challenges l'))
+      await db.exec(noting(validations, -1, 'v', `validations v where ${OF_REMOVED}`))
       await db.exec(`delete from validations as v where ${OF_REMOVED}`)
       await db.exec(removeFrom('challenges_auteurs', 'id_challenge', 'challenges'))
       await countChallenges(db, '-')
@@ -205,11 +205,8 @@ export const removals: Record<string, Rules> = {
   },
 }
 
-/** `settle` finds the places of authors who are still there. */
-const PLACES_OF_REMOVED = `select 'classement' as arbre, a.cle_classement as cle, a.id_auteur as id
-  from lot_auteurs l cross join auteurs a where a.id_auteur = l.id_auteur and ${HOLDS_PLACE}`
-
-const VALIDATION_ENTRIES = `select 'validations/' || v.id_challenge as arbre, v.date as cle, v.id_auteur as id`
+/** `settle` notes only authors who still exist. */
+const RANKED_REMOVED = `lot_auteurs l cross join auteurs a where a.id_auteur = l.id_auteur and ${HOLDS_PLACE}`
 const OF_REMOVED = 'v.id_challenge in (select id_challenge from lot_challenges)'
 
 function removeFrom(table: string, id: string, lot = table): string {
@@ -217,19 +214,18 @@ function removeFrom(table: string, id: string, lot = table): string {
 }
 
 /** Takes validations out of orders and counts before they change or are removed, and adds them after they changed. */
-async function moveValidations(db: Db, nb: 1 | -1, there = OF_LOT): Promise<void> {
-  await db.exec(noteMoves(`${VALIDATION_ENTRIES} ${there}`, nb))
+async function moveValidations(db: Db, nb: 1 | -1, from = OF_LOT): Promise<void> {
+  await db.exec(noting(validations, nb, 'v', from))
   await db.exec(
     // PostgreSQL would walk all validations in the order of the groups.
-    `with mouvements as materialized (select v.id_challenge ${there})
+    `with mouvements as materialized (select v.id_challenge from ${from})
      update challenges set nb_validations = nb_validations + n.nb
      from (select id_challenge, ${nb} * count(*) as nb from mouvements group by id_challenge) as n
      where n.id_challenge = challenges.id_challenge`,
   )
 }
 
-const OF_LOT =
-  'from lot_validations l join validations v on v.id_auteur = l.id_auteur and v.id_challenge = l.id_challenge'
+const OF_LOT = 'lot_validations l join validations v on v.id_auteur = l.id_auteur and v.id_challenge = l.id_challenge'
 
 /** The challenges of the lot that there are, in the counts of their categories. */
 async function countChallenges(db: Db, sign: '+' | '-'): Promise<void> {

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines, makeStore } from '../../test/harness.js'
-import { shareOf } from '../../test/share.js'
-import { countAll, leafOf, MAX_MEMBERS, rebuild, seek, verifyOrder } from './counted.js'
-import { EVERYTHING } from './journal.js'
-import type { Db, Store } from './store.js'
+import { engines, makeStore } from '../../../test/harness.js'
+import { shareOf } from '../../../test/share.js'
+import { EVERYTHING } from '../journal.js'
+import type { Db, Store } from '../store.js'
+import { rebuild, verifyOrders } from './build.js'
+import { countAll, leafOf, MAX_MEMBERS, seek } from './tree.js'
 
 type Entry = [cle: number, id: number]
 
@@ -30,7 +31,7 @@ describe.each(engines)('on %s,', (engine) => {
             for (let row = 0; row < sorted.length; row++) await expectRow(db, sorted, row)
             await expectNoRow(db, sorted.length)
             for (const key of [...sorted, ...strangers]) await expectLeaf(db, sorted, key)
-            expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual([])
+            expect(await verifyOrders(db, ESSAI)).toEqual([])
           })
         }),
         { numRuns: shareOf(60) },
@@ -60,7 +61,7 @@ describe.each(engines)('on %s,', (engine) => {
             ] as Entry[]) {
               await expectLeaf(db, sorted, key)
             }
-            expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual([])
+            expect(await verifyOrders(db, ESSAI)).toEqual([])
           },
         )
       },
@@ -72,7 +73,7 @@ describe.each(engines)('on %s,', (engine) => {
           await db.exec('delete from essai')
           const entries = Array.from({ length: size }, (_, i): Entry => [i, i + 1])
           await db.load('essai', ['cle', 'id'], entries)
-          await rebuild(db, 'essai', ENTRIES)
+          await rebuild(db, ESSAI)
         })
       const countOf = (db: Db) => countAll(db, 'essai')
       await build(40)
@@ -83,9 +84,9 @@ describe.each(engines)('on %s,', (engine) => {
         expect(await countOf(before)).toBe(40)
         expect(await seek(before, 'essai', 100)).toBeUndefined()
       })
-      expect(await store.read((db) => seek(db, 'essai', 1_999))).toMatchObject({ reste: 15 })
+      expect(await store.read((db) => seek(db, 'essai', 1_999))).toMatchObject({ skip: 15 })
       const inside = store.write({ donnees: EVERYTHING }, async (db) => {
-        await rebuild(db, 'essai', 'select null as arbre, 0 as cle, 0 as id where false')
+        await rebuild(db, NONE)
         expect(await countOf(db)).toBe(0)
         throw new Error('taken back')
       })
@@ -95,27 +96,27 @@ describe.each(engines)('on %s,', (engine) => {
 
     test('replaces what was built before, and leaves orders of other names alone', async () => {
       await withOrder([[1, 1]], async (db) => {
-        await rebuild(db, 'autre', "select 'autre' as arbre, cle, id from essai")
-        await rebuild(db, 'essai', 'select null as arbre, 0 as cle, 0 as id where false')
+        await rebuild(db, { pattern: 'autre', entries: "select 'autre' as arbre, cle, id from essai" })
+        await rebuild(db, NONE)
         expect([await countAll(db, 'essai'), await countAll(db, 'autre')]).toEqual([0, 1])
       })
     })
 
     test('may be one of many that are built and verified together', async () => {
-      const many = "select 'essai/' || (id % 7) as arbre, cle, id from essai"
+      const many = { pattern: 'essai/%', entries: "select 'essai/' || (id % 7) as arbre, cle, id from essai" }
       const entries = Array.from({ length: 500 }, (_, i): Entry => [i % 11, i])
       await withOrder(entries, async (db) => {
-        await rebuild(db, 'essai/%', many)
+        await rebuild(db, many)
         const counts = await Promise.all([0, 1, 2, 3, 4, 5, 6].map((n) => countAll(db, `essai/${n}`)))
         expect(counts).toEqual([0, 1, 2, 3, 4, 5, 6].map((n) => entries.filter(([, id]) => id % 7 === n).length))
-        expect(await verifyOrder(db, 'essai/%', many)).toEqual([])
+        expect(await verifyOrders(db, many)).toEqual([])
         await db.exec("update noeuds set nb = nb - 1 where arbre = 'essai/3' and niveau = 0")
-        expect(await verifyOrder(db, 'essai/%', many)).toEqual(['the order essai/3'])
+        expect(await verifyOrders(db, many)).toEqual(['the order essai/3'])
       })
     })
   })
 
-  describe('verifyOrder names an order', () => {
+  describe('verifyOrders names an order', () => {
     test('any of whose nodes counts one more or one less, or is gone', async () => {
       const damage = fc.constantFrom('nb = nb + 1', 'nb = nb - 1', 'nb = nb + 32', undefined)
       await fc.assert(
@@ -132,7 +133,7 @@ describe.each(engines)('on %s,', (engine) => {
               cle,
               id,
             )
-            expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
+            expect(await verifyOrders(db, ESSAI)).toEqual(['the order essai'])
           })
         }),
         { numRuns: shareOf(100) },
@@ -145,9 +146,9 @@ describe.each(engines)('on %s,', (engine) => {
           await withOrder(entries, async (db) => {
             const [cle, id] = entries[pick % entries.length]!
             await db.exec('delete from essai where cle = ? and id = ?', cle, id)
-            expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
+            expect(await verifyOrders(db, ESSAI)).toEqual(['the order essai'])
             await db.exec('insert into essai values (?, ?), (?, ?)', cle, id, 1_000, 1)
-            expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
+            expect(await verifyOrders(db, ESSAI)).toEqual(['the order essai'])
           })
         }),
         { numRuns: shareOf(50) },
@@ -159,20 +160,21 @@ describe.each(engines)('on %s,', (engine) => {
       await withOrder(entries, async (db) => {
         await db.exec("delete from noeuds where arbre = 'essai' and niveau = 0 and id in (33, 65)")
         await db.exec("update noeuds set nb = 96 where arbre = 'essai' and niveau = 0 and id = 0")
-        expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
+        expect(await verifyOrders(db, ESSAI)).toEqual(['the order essai'])
       })
     })
 
     test('that counts what is not there at all', async () => {
       await withOrder([], async (db) => {
         await db.exec("insert into noeuds values ('essai', 0, 1, 1, 1)")
-        expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual(['the order essai'])
+        expect(await verifyOrders(db, ESSAI)).toEqual(['the order essai'])
       })
     })
   })
 })
 
-const ENTRIES = "select 'essai' as arbre, cle, id from essai"
+const ESSAI = { pattern: 'essai', entries: "select 'essai' as arbre, cle, id from essai" }
+const NONE = { pattern: 'essai', entries: 'select null as arbre, 0 as cle, 0 as id where false' }
 
 /** Builds the order of some entries, and shows it with them in order; all in one transaction. */
 async function withOrder(entries: Entry[], work: (db: Db, sorted: Entry[]) => Promise<void>): Promise<void> {
@@ -180,16 +182,16 @@ async function withOrder(entries: Entry[], work: (db: Db, sorted: Entry[]) => Pr
     await db.exec('delete from essai')
     await db.exec('delete from noeuds')
     await db.load('essai', ['cle', 'id'], entries)
-    await rebuild(db, 'essai', ENTRIES)
+    await rebuild(db, ESSAI)
     await work(db, [...entries].sort(compare))
   })
 }
 
 async function expectRow(db: Db, sorted: Entry[], row: number): Promise<void> {
-  const { cle, id, reste } = (await seek(db, 'essai', row))!
-  expect(reste).toBeGreaterThanOrEqual(0)
-  expect(reste).toBeLessThan(MAX_MEMBERS)
-  expect([row, countBefore(sorted, [cle, id]) + reste]).toEqual([row, row])
+  const { cle, id, skip } = (await seek(db, 'essai', row))!
+  expect(skip).toBeGreaterThanOrEqual(0)
+  expect(skip).toBeLessThan(MAX_MEMBERS)
+  expect([row, countBefore(sorted, [cle, id]) + skip]).toEqual([row, row])
 }
 
 async function expectNoRow(db: Db, row: number): Promise<void> {
@@ -197,10 +199,10 @@ async function expectNoRow(db: Db, row: number): Promise<void> {
 }
 
 async function expectLeaf(db: Db, sorted: Entry[], key: Entry): Promise<void> {
-  const leaf = await leafOf(db, 'essai', ...key)
+  const leaf = await leafOf(db, 'essai', { cle: key[0], id: key[1] })
   expect(compare([leaf.cle, leaf.id], key)).toBeLessThanOrEqual(0)
-  expect([key, leaf.avant]).toEqual([key, countBefore(sorted, [leaf.cle, leaf.id])])
-  expect(countBefore(sorted, key) - leaf.avant).toBeLessThanOrEqual(MAX_MEMBERS)
+  expect([key, leaf.before]).toEqual([key, countBefore(sorted, [leaf.cle, leaf.id])])
+  expect(countBefore(sorted, key) - leaf.before).toBeLessThanOrEqual(MAX_MEMBERS)
 }
 
 /** How many entries of a sorted array come before a key, by halving. */

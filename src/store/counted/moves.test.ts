@@ -1,11 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { engines, makeStore } from '../../test/harness.js'
-import { countAll, rebuild, seek, verifyOrder } from './counted.js'
-import { applyMoves, forgetMoves, makeMoves, type SliceOf } from './counted-moves.js'
-import { EVERYTHING } from './journal.js'
-import { runInOrder } from './query.js'
-import type { Db, Store } from './store.js'
+import { engines, makeStore } from '../../../test/harness.js'
+import { EVERYTHING } from '../journal.js'
+import { runInOrder } from '../query.js'
+import type { Db, Store } from '../store.js'
+import { rebuild, verifyOrders } from './build.js'
+import { applyMoves, forgetMoves, makeMoves } from './moves.js'
+import { order } from './order.js'
+import { countAll, seek } from './tree.js'
 
 type Entry = [cle: number, id: number]
 /** A batch: what comes and what goes. */
@@ -14,11 +16,12 @@ interface Batch {
   removed: Entry[]
 }
 
-const ENTRIES = "select 'essai' as arbre, cle, id from essai"
-
-const sliceOf: SliceOf = (_, from, rows) => ({
-  sql: 'select cle, id from essai where (cle, id) >= (?, ?) order by cle, id limit ?',
-  values: [from.cle, from.id, rows],
+const essai = order({
+  name: 'essai',
+  table: 'essai' as 'classements',
+  key: { cle: 'cle', id: 'id' },
+  rows: (q) => q.selectFrom('essai' as 'classements').select('cle'),
+  keyOf: ({ cle }: { cle: number }) => ({ cle }),
 })
 
 let store: Store
@@ -84,14 +87,14 @@ describe.each(engines)('on %s, a counted order that is kept', (engine) => {
     await store.write({}, async (db) => {
       await makeMoves(db)
       await db.load(
-        'lot_ecarts',
+        'moved_entries',
         ['arbre', 'cle', 'id', 'nb'],
         [
           ['essai', 5, 5, 1],
           ['essai', 5, 5, -1],
         ],
       )
-      await applyMoves(db, sliceOf)
+      await applyMoves(db, [essai])
       await runInOrder(db, forgetMoves)
     })
     expect(await store.read((db) => db.select('select * from noeuds order by arbre, niveau, cle, id'))).toEqual(before)
@@ -101,7 +104,7 @@ describe.each(engines)('on %s, a counted order that is kept', (engine) => {
 async function empty(): Promise<void> {
   await store.write({ donnees: EVERYTHING }, async (db) => {
     await db.exec('delete from essai')
-    await rebuild(db, 'essai', 'select null as arbre, 0 as cle, 0 as id where false')
+    await rebuild(db, essai)
   })
 }
 
@@ -113,8 +116,8 @@ async function apply(some: Store, model: Map<string, Entry>, { added, removed }:
     for (const [cle, id] of gone) await db.exec('delete from essai where cle = ? and id = ?', cle, id)
     await db.load('essai', ['cle', 'id'], come)
     const moves = [...gone.map((entry) => ['essai', ...entry, -1]), ...come.map((entry) => ['essai', ...entry, 1])]
-    await db.load('lot_ecarts', ['arbre', 'cle', 'id', 'nb'], moves)
-    await applyMoves(db, sliceOf)
+    await db.load('moved_entries', ['arbre', 'cle', 'id', 'nb'], moves)
+    await applyMoves(db, [essai])
     await runInOrder(db, forgetMoves)
   })
   for (const entry of gone) model.delete(String(entry))
@@ -124,7 +127,7 @@ async function apply(some: Store, model: Map<string, Entry>, { added, removed }:
 async function expectRight(model: Map<string, Entry>): Promise<void> {
   const sorted = [...model.values()].sort((a, b) => a[0] - b[0] || a[1] - b[1])
   await store.read(async (db) => {
-    expect(await verifyOrder(db, 'essai', ENTRIES)).toEqual([])
+    expect(await verifyOrders(db, essai)).toEqual([])
     expect(await countAll(db, 'essai')).toBe(sorted.length)
     const step = Math.max(1, Math.floor(sorted.length / 20))
     for (let row = 0; row < sorted.length; row += step) await expectRow(db, sorted, row)
@@ -135,8 +138,8 @@ async function expectRight(model: Map<string, Entry>): Promise<void> {
 async function expectRow(db: Db, sorted: Entry[], row: number): Promise<void> {
   const found = await seek(db, 'essai', row)
   const from = sorted.findIndex(([cle, id]) => cle > found!.cle || (cle === found!.cle && id >= found!.id))
-  expect(from + found!.reste).toBe(row)
-  expect(found!.reste).toBeLessThan(64)
+  expect(from + found!.skip).toBe(row)
+  expect(found!.skip).toBeLessThan(64)
 }
 
 function range(from: number, to: number): Entry[] {

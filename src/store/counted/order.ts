@@ -1,0 +1,171 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import { type Builder, forRows, hidden, statement, written } from '../query.js'
+import type { Db } from '../store.js'
+import type { Tables } from '../tables.js'
+import { type End, endAt, FIRST, isTie, KEY, type Key, type Tie, ZERO } from './key.js'
+import { countAll, leafOf, MAX_MEMBERS, seek } from './tree.js'
+
+/** All that there is to know of one order, or of many over one table. */
+interface Declaration<K, R extends K> {
+  /** The name in the table `noeuds`. Where there are many, a slash and a number follow it. */
+  name: string
+  table: keyof Tables
+  /** The columns that make the key of an entry; a missing one is 0. A row where one is null has no entry. */
+  key: Readonly<Partial<Record<keyof Key, string>>>
+  /** Where there are many, the column with the number of the one that a row has its entry in. */
+  by?: string
+  /** What a page shows of its entries. */
+  rows(q: Builder): SelectQueryBuilder<Tables, keyof Tables, R>
+  /** The key of such a row, from what it needs of the row. */
+  keyOf(row: K): Tie
+}
+
+/** Declares one order, or many over one table, each of which is read by its number: see `of`. */
+export function order<K, R extends K>(declared: Declaration<K, R>): Order<K, R> {
+  return new Order(declared.name, declared, readsOf(declared))
+}
+
+/** What keeps trees up to date needs this of an order, or of many. */
+export type Maintained = Pick<Order<never, never>, 'pattern' | 'entries' | 'entry' | 'has' | 'slice'>
+
+/**
+ * A long sorted list that is read at the same cost at any depth. The index of its table finds the entries from a key on. The
+ * tree of the order finds the key of a row, and the row of a key.
+ */
+export class Order<K, R extends K> {
+  constructor(
+    readonly name: string,
+    private readonly declared: Declaration<K, R>,
+    private readonly reads: ReturnType<typeof readsOf<K, R>>,
+    private readonly number = 0,
+  ) {}
+
+  /** The order with a number, of many. */
+  of(number: number): Order<K, R> {
+    return new Order(`${this.declared.name}/${number}`, this.declared, this.reads, number)
+  }
+
+  count(db: Db): Promise<number> {
+    return countAll(db, this.name)
+  }
+
+  /** So many rows from a zero-based one on. */
+  async page(db: Db, debut: number, limite: number): Promise<R[]> {
+    const leaf = await seek(db, this.name, debut)
+    return leaf ? (await this.rowsFrom(db, leaf, limite)).slice(leaf.skip) : []
+  }
+
+  /** The same, with the rank of each row: how many entries come before it and do not tie with it. */
+  async rankedPage<T>(db: Db, debut: number, limite: number, show: (row: R, rank: number) => T): Promise<T[]> {
+    const leaf = await seek(db, this.name, debut)
+    if (!leaf) return []
+    // A tie that starts in this leaf shows in its rows. One that starts before it is that of the key of the leaf.
+    const [rank, rows] = await Promise.all([this.rank(db, { ...leaf, id: 0 }), this.rowsFrom(db, leaf, limite)])
+    const rankOf = this.ranksFrom(debut - leaf.skip, { tie: leaf, rank })
+    return rows.map((row) => show(row, rankOf(row))).slice(leaf.skip)
+  }
+
+  /** How many entries come before a key. A column that is not given is 0. */
+  async rank(db: Db, given: Partial<Key>): Promise<number> {
+    const key = { ...ZERO, ...given }
+    const leaf = await leafOf(db, this.name, key)
+    const found = await db.get(this.reads.countInLeaf, { ...leaf, ...endAt(key), number: this.number })
+    return leaf.before + Number(found?.nb)
+  }
+
+  /** The key of a row, without the id. */
+  keyOf(row: K): Tie {
+    return this.declared.keyOf(row)
+  }
+
+  /**
+   * Returns the rank of each row in turn, for rows that are read in order from a zero-based one on. If that one may tie with
+   * those before it, `known` is the rank of a tie that it may belong to.
+   */
+  ranksFrom(first: number, known?: { tie: Tie; rank: number }): (row: K) => number {
+    let next = first
+    let last = known
+    return (row) => {
+      const tie = this.keyOf(row)
+      if (!last || !isTie(tie, last.tie)) last = { tie, rank: next }
+      next++
+      return last.rank
+    }
+  }
+
+  /** Rows from the start of a leaf on, up to so many after those to skip. */
+  private async rowsFrom(db: Db, leaf: Key & { skip: number }, limite: number): Promise<R[]> {
+    const rows = leaf.skip + limite
+    const found = await db.all(this.reads.select(rows), { ...leaf, number: this.number })
+    return found.slice(0, rows)
+  }
+
+  /** How `walk` reads all of the table in this order. */
+  get walk() {
+    const { table, key } = this.declared
+    const used = KEY.filter((column) => key[column])
+    return { from: table, key: used.map((column) => key[column] as string), after: used.map((column) => FIRST[column]) }
+  }
+
+  /** Whether an order of the table `noeuds` is declared here. */
+  has(name: string): boolean {
+    return name.split('/')[0] === this.declared.name
+  }
+
+  /** So many entries of the order of that name from a key on. An end by key would be read through all that ties with it. */
+  slice(db: Db, name: string, from: Key, rows: number): Promise<Key[]> {
+    const at = { ...from, number: Number(name.split('/')[1]) }
+    return db.all({ compile: () => this.reads.slice(db.q, at, rows).compile(db.q) })
+  }
+
+  /** The names in the table `noeuds`, for SQL's `like`. */
+  get pattern(): string {
+    return this.declared.by ? `${this.declared.name}/%` : this.declared.name
+  }
+
+  /** The columns of the table that make an entry. */
+  get columns(): string {
+    const { by, key } = this.declared
+    return [by ?? [], Object.values(key)].flat().join(', ')
+  }
+
+  /** A row's entry, in SQL: the name of its order and its key. */
+  entry(alias: string): string {
+    const { name, by, key } = this.declared
+    const of = by ? `'${name}/' || ${alias}.${by}` : `'${name}'`
+    return `${of} as arbre, ${KEY.map((c) => `${key[c] ? `${alias}.${key[c]}` : 0} as ${c}`).join(', ')}`
+  }
+
+  /** A select of all entries. */
+  get entries(): string {
+    const isEntry = Object.values(this.declared.key).map((column) => `t.${column} is not null`)
+    return `select ${this.entry('t')} from ${this.declared.table} t where ${isEntry.join(' and ')}`
+  }
+}
+
+/** Where a read starts; the number is that of one order of many. */
+type At = Key & { number: number }
+
+/** The queries of a declaration. All of them read the index of its table from a key on. */
+function readsOf<K, R extends K>({ table, key, by, rows: rowsOf }: Declaration<K, R>) {
+  const used = KEY.filter((column) => key[column])
+  const names = sql.join(used.map((column) => sql.ref(`${table}.${key[column]}`)))
+  const from = (q: Builder, at: At) => {
+    const start = sql<boolean>`(${names}) >= (${sql.join(used.map((column) => hidden(q, at[column])))})`
+    return by ? sql<boolean>`${sql.ref(`${table}.${by}`)} = ${hidden(q, at.number)} and ${start}` : start
+  }
+  return {
+    select: forRows((rows) => statement<At>()((q, p) => rowsOf(q).where(from(q, p)).orderBy(names).limit(rows))),
+    // The limit comes before the end: an index is read through all that ties with an end, which may be most of it.
+    countInLeaf: written<At & End, { nb: number }>((p, q) => {
+      const columns = sql.join(used.map((column) => sql.ref(key[column] as string)))
+      return sql`select count(*) as nb from (
+          select ${names} from ${sql.table(table)} where ${from(q, p)} order by ${names} limit ${sql.lit(MAX_MEMBERS)}
+        ) as leaf where (${columns}) < (${sql.join(used.map((column) => p[`end_${column}`]))})`
+    }),
+    slice: (q: Builder, at: At, rows: number) => {
+      const entry = KEY.map((column) => sql`${key[column] ? sql.ref(key[column]) : sql.lit(0)} as ${sql.ref(column)}`)
+      return sql<Key>`select ${sql.join(entry)} from ${sql.table(table)} where ${from(q, at)} order by ${names} limit ${rows}`
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import { sql } from 'kysely'
+import { order } from './counted/order.js'
+
+/**
+ * Every counted order, declared once. Pages, ranks, imports, live changes and `palmares check` all follow these
+ * declarations.
+ */
+
+/** The whole ranking: score descending, then id ascending. An author who holds no place has no key. */
+export const classement = order({
+  name: 'classement',
+  table: 'auteurs',
+  key: { cle: 'cle_classement', id: 'id_auteur' },
+  rows: (q) => q.selectFrom('auteurs').select(['id_auteur', 'nom', sql<number>`-cle_classement`.as('score')]),
+  keyOf: ({ score }: { score: number }) => ({ cle: 0 - score }),
+})
+
+/** The rankings by category, year and month; the number says which. */
+export const classements = order({
+  name: 'classements',
+  table: 'classements',
+  key: { cle: 'cle', id: 'id_auteur' },
+  by: 'classement',
+  rows: (q) =>
+    q
+      .selectFrom('classements')
+      .innerJoin('auteurs', 'auteurs.id_auteur', 'classements.id_auteur')
+      .select(['classements.id_auteur', 'nom', sql<number>`-cle`.as('score')]),
+  keyOf: ({ score }: { score: number }) => ({ cle: 0 - score }),
+})
+
+/** Who solved a challenge, by date, then by id. The number is the id of the challenge. */
+export const validations = order({
+  name: 'validations',
+  table: 'validations',
+  key: { cle: 'date', id: 'id_auteur' },
+  by: 'id_challenge',
+  rows: (q) =>
+    q
+      .selectFrom('validations')
+      .innerJoin('auteurs', 'auteurs.id_auteur', 'validations.id_auteur')
+      .select(['validations.id_auteur', 'nom', 'date']),
+  keyOf: ({ date }: { date: number }) => ({ cle: date }),
+})
+
+/** The whole lists, by id. */
+export const lists = {
+  auteurs: list('auteurs', 'id_auteur'),
+  challenges: list('challenges', 'id_challenge'),
+  environnements_virtuels: list('environnements_virtuels', 'id_environnement_virtuel'),
+}
+
+function list(table: 'auteurs' | 'challenges' | 'environnements_virtuels', id: string) {
+  return order({
+    name: table,
+    table,
+    key: { id },
+    rows: (q) => q.selectFrom(table as 'auteurs').select(sql.ref<number>(id).as('id')),
+    keyOf: () => ({ cle: 0 }),
+  })
+}
+
+/** In the order in which imports build them. */
+export const ORDERS = [classement, ...Object.values(lists), validations, classements] as const
