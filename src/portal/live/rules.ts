@@ -1,4 +1,4 @@
-import { noting } from '../../store/counted/moves.js'
+import { insertMoves } from '../../store/counted/moves.js'
 import { classement, lists, validations } from '../../store/orders.js'
 import type { Db } from '../../store/store.js'
 import { UNKNOWN_DATE } from '../../store/tables.js'
@@ -71,7 +71,7 @@ function absent(type: string): string {
 /** Adds the new records of the lot to the list of their table. */
 function listNew(table: 'auteurs' | 'challenges', id: string): string {
   const isNew = `not exists (select 1 from ${table} t where t.${id} = l.${id})`
-  return noting(lists[table], 1, 'l', `${lotOf(table)} l where ${isNew}`)
+  return insertMoves(lists[table], 1, 'l', `${lotOf(table)} l where ${isNew}`)
 }
 
 const SOLVED_AND_LISTED = `select (select count(*) from lot_challenges_auteurs) + coalesce(sum(t.nb_validations), 0) as poids
@@ -159,8 +159,8 @@ export const removals: Record<string, Rules> = {
       + coalesce(sum(t.nb_validations), 0) as poids from lot_auteurs l join auteurs t on t.id_auteur = l.id_auteur`,
     apply: async (db) => {
       await touch(db, 'select id_auteur from lot_auteurs')
-      await db.exec(noting(lists.auteurs, -1, 'l', 'lot_auteurs l'))
-      await db.exec(noting(classement, -1, 'a', RANKED_REMOVED))
+      await db.exec(insertMoves(lists.auteurs, -1, 'l', 'lot_auteurs l'))
+      await db.exec(insertMoves(classement, -1, 'a', RANKED_REMOVED))
       await moveValidations(db, -1, 'lot_auteurs l cross join validations v where v.id_auteur = l.id_auteur')
       await db.exec(removeFrom('validations', 'id_auteur', 'auteurs'))
       await db.exec(removeFrom('challenges_auteurs', 'id_auteur', 'auteurs'))
@@ -184,8 +184,8 @@ export const removals: Record<string, Rules> = {
     weight: SOLVED_AND_LISTED,
     apply: async (db) => {
       await touch(db, `select v.id_auteur from validations v where ${OF_REMOVED}`)
-      await db.exec(noting(lists.challenges, -1, 'l', 'lot_challenges l'))
-      await db.exec(noting(validations, -1, 'v', `validations v where ${OF_REMOVED}`))
+      await db.exec(insertMoves(lists.challenges, -1, 'l', 'lot_challenges l'))
+      await db.exec(insertMoves(validations, -1, 'v', `validations v where ${OF_REMOVED}`))
       await db.exec(`delete from validations as v where ${OF_REMOVED}`)
       await db.exec(removeFrom('challenges_auteurs', 'id_challenge', 'challenges'))
       await countChallenges(db, '-')
@@ -215,7 +215,7 @@ function removeFrom(table: string, id: string, lot = table): string {
 
 /** Takes validations out of orders and counts before they change or are removed, and adds them after they changed. */
 async function moveValidations(db: Db, nb: 1 | -1, from = OF_LOT): Promise<void> {
-  await db.exec(noting(validations, nb, 'v', from))
+  await db.exec(insertMoves(validations, nb, 'v', from))
   await db.exec(
     // PostgreSQL would walk all validations in the order of the groups.
     `with mouvements as materialized (select v.id_challenge from ${from})

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { applyMoves, forgetMoves, makeMoves, noting } from '../../store/counted/moves.js'
+import { applyMoves, forgetMoves, insertMoves, makeMoves } from '../../store/counted/moves.js'
 import { classement, classements, ORDERS } from '../../store/orders.js'
 import { fixed, runInOrder, type Statement, written } from '../../store/query.js'
 import { type Db, makeScratch, type Ranges } from '../../store/store.js'
@@ -96,17 +96,17 @@ const selectBeyond = written<{ most: number }, { id_auteur: number }>(
 )
 
 const RANKED = `${TOUCHED.from} where ${TOUCHED.where} and ${HOLDS_PLACE}`
-const removeOldRanks = fixed(noting(classement, -1, 'a', RANKED))
-const addNewRanks = fixed(noting(classement, 1, 'a', RANKED))
+const removeOldRanks = fixed(insertMoves(classement, -1, 'a', RANKED))
+const addNewRanks = fixed(insertMoves(classement, 1, 'a', RANKED))
 
 const insertAfter = fixed(`insert into entries_after (${ENTRY}) ${rankedIn(SOLVED)}`)
 const REMOVED = `select ${ENTRY} from entries_before except select ${ENTRY} from entries_after`
 const ADDED = `select ${ENTRY} from entries_after except select ${ENTRY} from entries_before`
 const replaceEntries = [
-  fixed(noting(classements, -1, 'e', `(${REMOVED}) as e`)),
+  fixed(insertMoves(classements, -1, 'e', `(${REMOVED}) as e`)),
   // SQLite uses the index only where the list is a table of its own.
   fixed(`delete from classements where (${ENTRY}) in (select * from (${REMOVED}) as removed)`),
-  fixed(noting(classements, 1, 'e', `(${ADDED}) as e`)),
+  fixed(insertMoves(classements, 1, 'e', `(${ADDED}) as e`)),
   fixed(`insert into classements (${ENTRY}) ${ADDED}`),
 ]
 

@@ -6,10 +6,12 @@ import type { Maintained } from './order.js'
 import { FAN, MAX_MEMBERS, TOP_LEVEL } from './tree.js'
 
 /**
- * Updates trees as entries are added and removed. The caller notes each entry in the temporary table `moved_entries`, then applies
- * them all. An entry changes one node a level. A leaf that grew too large is split, an empty one is deleted. The cost
- * follows the entries, not the orders.
+ * Live changes of trees. The caller notes the entries that it adds and removes in the temporary table `moved_entries`, then
+ * applies them all. An entry changes one node a level. A leaf that grew too large is split, an empty one is deleted. The
+ * cost follows the entries, not the orders.
  */
+
+/** Makes the temporary tables that are missing on a connection. */
 export async function makeMoves(db: Db): Promise<void> {
   await Promise.all([
     makeScratch(db, 'moved_entries', `select arbre, ${columns()}, nb from noeuds where false`),
@@ -17,12 +19,12 @@ export async function makeMoves(db: Db): Promise<void> {
   ])
 }
 
-/** SQL that notes added entries, or with -1 removed ones, of what `from` selects as `alias`. */
-export function noting(order: Maintained, nb: 1 | -1, alias: string, from: string): string {
+/** SQL that notes the entries of the rows of `from`, which are called `alias` there: 1 for added ones, -1 for removed ones. */
+export function insertMoves(order: Maintained, nb: 1 | -1, alias: string, from: string): string {
   return `insert into moved_entries (arbre, ${columns()}, nb) select ${order.entry(alias)}, ${nb} from ${from}`
 }
 
-/** Applies the noted moves once the tables have changed. Returns how the entries of each order changed. */
+/** Applies the noted moves once the tables have changed. Returns where the entries of each order changed. */
 export async function applyMoves(db: Db, orders: readonly Maintained[]): Promise<Ranges> {
   const moved = await db.all(selectMoved, {})
   if (moved.length > 0) {
@@ -38,7 +40,7 @@ export const forgetMoves = [fixed('delete from moved_entries'), fixed('delete fr
 
 type Node = Key & { arbre: string; niveau: number; nb: number }
 
-/** Replaces a node with even ones, and its parent where that has too many members then. */
+/** Replaces a node with even ones, then its parent if that has too many members. */
 async function split(db: Db, orders: readonly Maintained[], node: Node): Promise<void> {
   const members = node.niveau === 0 ? await entriesOf(db, orders, node) : await childrenOf(db, node)
   const pieces = Math.ceil(members.length / FAN)
@@ -96,7 +98,7 @@ const insertRoots = fixed(
 /** The nodes that contain the moved entries, level by level: a node of one level lies whole in one of the next. */
 const insertChanged = LEVELS.map((level) => {
   const below = level === 0 ? 'moved_entries' : `changed_nodes where niveau = ${level - 1}`
-  // The signs keep SQLite from giving the values the affinity of a column: it then seeks by all of the key, and not through ties.
+  // SQLite seeks by all columns of the key only if it is compared with no columns, hence the signs. Else it walks through ties.
   const floor = (column: string) =>
     `(select n.${column} from noeuds n where n.arbre = m.arbre and n.niveau = ${level}
       and (${columns('n.')}) <= (${columns('+m.')}) order by ${columns('n.', ' desc')} limit 1)`

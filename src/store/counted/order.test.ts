@@ -1,0 +1,150 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { engines, importInto, makePlace, makeStore } from '../../../test/harness.js'
+import { seemLarge, walksOf } from '../../../test/plans.js'
+import { shareOf } from '../../../test/share.js'
+import { openStore } from '../open.js'
+import { classement, classements, lists, validations } from '../orders.js'
+import { bind, compiledOf, type Parameters, runInOrder, type Statement } from '../query.js'
+import type { Db, Store } from '../store.js'
+import { rebuild } from './build.js'
+import { FIRST } from './key.js'
+import { applyMoves, forgetMoves, insertMoves, makeMoves } from './moves.js'
+import { order } from './order.js'
+
+type Entry = [cle: number, id: number]
+
+/** Many orders over one table, by the parity of the id. */
+const essais = order({
+  name: 'essais',
+  table: 'essai' as 'classements',
+  key: { cle: 'cle', id: 'id' },
+  by: 'parite',
+  rows: (q) =>
+    q
+      .selectFrom('essai' as 'classements')
+      .select(['cle', 'id' as 'id_auteur'])
+      .$castTo<{ cle: number; id: number }>(),
+  keyOf: ({ cle }: { cle: number }) => ({ cle }),
+})
+
+describe.each(engines)('on %s, a declared order', (engine) => {
+  let store: Store
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    const made = await makeStore(engine)
+    store = made.store
+    close = made.close
+    await store.write({}, (db) =>
+      db.exec('create table essai (cle bigint not null, id bigint not null, parite bigint not null)'),
+    )
+  })
+  afterAll(() => close())
+
+  test('pages, ranks and counts as a sorted array does, whether it was built or follows live changes', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyEntries(), anyEntries(), fc.nat(200), fc.integer({ min: 1, max: 100 }), async (...given) => {
+        const [built, added, debut, limite] = given
+        await store.write({}, async (db) => {
+          await db.exec('delete from essai')
+          await db.load('essai', ['cle', 'id', 'parite'], built.map(toRow))
+          await rebuild(db, essais)
+          await expectSorted(db, built, debut, limite)
+          const known = new Set(built.map(String))
+          const fresh = added.filter((entry) => !known.has(String(entry)))
+          await makeMoves(db)
+          await db.exec(insertMoves(essais, -1, 'e', 'essai e where e.id < 50'))
+          await db.exec('delete from essai where id < 50')
+          await db.load('essai', ['cle', 'id', 'parite'], fresh.map(toRow))
+          const ids = fresh.map(([cle, id]) => `(e.cle = ${cle} and e.id = ${id})`)
+          await db.exec(insertMoves(essais, 1, 'e', `essai e where ${['false', ...ids].join(' or ')}`))
+          await applyMoves(db, [essais])
+          await runInOrder(db, forgetMoves)
+          const now = [...built.filter(([, id]) => id >= 50), ...fresh]
+          await expectSorted(db, now, debut, limite)
+        })
+      }),
+      { numRuns: shareOf(40) },
+    )
+  })
+})
+
+const toRow = ([cle, id]: Entry) => [cle, id, id % 2]
+
+async function expectSorted(db: Db, entries: Entry[], debut: number, limite: number): Promise<void> {
+  for (const parity of [0, 1]) {
+    const one = essais.of(parity)
+    const sorted = entries
+      .filter(([, id]) => id % 2 === parity)
+      .map(([cle, id]) => ({ cle, id }))
+      .sort((a, b) => a.cle - b.cle || a.id - b.id)
+    const before = (cle: number, id: number) =>
+      sorted.filter((entry) => entry.cle < cle || (entry.cle === cle && entry.id < id)).length
+    expect(await one.count(db)).toBe(sorted.length)
+    expect(await one.page(db, debut, limite)).toEqual(sorted.slice(debut, debut + limite))
+    const ranked = await one.rankedPage(db, debut, limite, ({ cle, id }, rank) => ({ cle, id, rank }))
+    const expected = sorted.slice(debut, debut + limite)
+    expect(ranked).toEqual(expected.map(({ cle, id }) => ({ cle, id, rank: before(cle, 0) })))
+    for (const { cle, id } of [...expected.slice(0, 3), { cle: 0, id: 7 }]) {
+      expect(await one.rank(db, { cle, id })).toBe(before(cle, id))
+      expect(await one.rank(db, { cle })).toBe(before(cle, 0))
+    }
+    const [first] = sorted
+    expect(await one.slice(db, one.name, FIRST, 1)).toEqual(first ? [first] : [])
+  }
+}
+
+/** Ties and single entries, enough for several leaves. */
+function anyEntries(): fc.Arbitrary<Entry[]> {
+  const entry = fc.tuple(fc.integer({ min: -4, max: 4 }), fc.integer({ min: 1, max: 200 }))
+  return fc.uniqueArray(entry, { maxLength: 250, size: 'max', selector: String })
+}
+
+describe.each(engines)('on %s, an order of the portal goes straight to', (engine) => {
+  let place: { url: string; remove(): unknown }
+  let store: Store
+  beforeAll(async () => {
+    place = await makePlace(engine)
+    // One that does not serve: its connection is in this thread, where it can be asked for plans.
+    store = await openStore(place.url, { create: true })
+    await importInto(store, [
+      { type: 'rubrique', id_rubrique: 1, nom: 'r' },
+      { type: 'challenge', id_challenge: 1, id_rubrique: 1, titre: 't', score: 1 },
+      { type: 'environnement_virtuel', id_environnement_virtuel: 1, nom: 'e' },
+      ...Array.from({ length: 300 }, (_, i) => ({ type: 'auteur', id_auteur: i + 1, nom: `a${i}` })),
+      ...Array.from({ length: 300 }, (_, i) => ({ type: 'validation', id_auteur: i + 1, id_challenge: 1 })),
+    ])
+    if (engine === 'postgres') await store.write({}, seemLarge)
+  })
+  afterAll(async () => {
+    await store.close()
+    await place.remove()
+  })
+
+  test.each([classement, classements.of(-1), validations.of(1), ...Object.values(lists)])(
+    'a row and a rank: $name',
+    async (one) => {
+      const walks = await store.read(async (db) => {
+        const spies = [vi.spyOn(db, 'all'), vi.spyOn(db, 'get')]
+        const rows = await one.rankedPage(db, 0, 10, (row) => row)
+        expect(rows.length).toBeGreaterThan(0)
+        expect(await one.rank(db, { cle: 1, id: 5 })).toBeGreaterThanOrEqual(0)
+        await one.slice(db, one.name, FIRST, 10)
+        const asked = spies.flatMap(
+          (spy) => spy.mock.calls as unknown as [Statement<Parameters, unknown>, Parameters][],
+        )
+        for (const spy of spies) spy.mockRestore()
+        const found: string[] = []
+        for (const [query, given] of asked) {
+          const compiled = compiledOf(query, db.engine)
+          const values = bind(compiled, given)
+          for (const walk of await walksOf(db, compiled.sql, values, TABLES)) found.push(`${walk}: ${compiled.sql}`)
+        }
+        return found
+      })
+      expect(walks).toEqual([])
+    },
+  )
+})
+
+const TABLES = ['auteurs', 'challenges', 'environnements_virtuels', 'validations', 'classements', 'noeuds']
