@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import type { ErrorCode } from './errors.js'
+import type { Scope } from './model/scopes.js'
 import type { Parameters, PathValues, QueryValues } from './parameters.js'
 import type { Db } from './store/store.js'
 
@@ -173,9 +174,6 @@ export interface Principal {
   /** The SHA-256 of the credential. */
   empreinte: string
 }
-
-export const SCOPES = ['lecture', 'ecriture', 'export'] as const
-export type Scope = (typeof SCOPES)[number]
 
 /** What the processes of a node have counted together since they began, as an operator looks at it. */
 export interface Trafic {

@@ -2,11 +2,12 @@ import { sql } from 'kysely'
 import { CLASSEMENT, placeOf } from '../classement/rank.js'
 import type { Depends, Page } from '../contract.js'
 import { Problem } from '../errors.js'
+import { UNKNOWN_DATE } from '../instant.js'
+import { auteurs } from '../model/kinds.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { listIds, padded } from '../store/list.js'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
-import { UNKNOWN_DATE } from '../store/tables.js'
 import type { AuteurItemRow, AuteurRow } from './contract.js'
 
 export interface AuteurFilters {
@@ -25,9 +26,7 @@ export async function findAuteurs(
   debut = 0,
   limite = DEFAULT_PAGE_ROWS,
 ): Promise<Page<AuteurItemRow>> {
-  const { ids, ...counts } = await listIds(db, {
-    table: 'auteurs',
-    id: 'id_auteur',
+  const { ids, ...counts } = await listIds(db, auteurs, {
     contains: { nom_plie: filters.nom },
     equals: { statut_cle: filters.statut, lang_cle: filters.lang },
     condition: filters.auteurs && sql<boolean>`t.id_auteur in (${sql.join(padded(filters.auteurs))})`,

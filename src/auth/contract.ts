@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { endpoint, IdText, Instant, OrNull, SCOPES, Text } from '../contract.js'
+import { endpoint, IdText, Instant, OrNull, Text } from '../contract.js'
 import { formatInstant } from '../instant.js'
+import { SCOPES } from '../model/scopes.js'
 import { Id, id, text } from '../parameters.js'
 
 export interface ApiKeyRow {

@@ -1,6 +1,7 @@
-import type { Principal, Scope } from '../contract.js'
+import type { Principal } from '../contract.js'
 import type { ErrorCode } from '../errors.js'
 import { nowSeconds } from '../instant.js'
+import type { Scope } from '../model/scopes.js'
 import { readEnded } from '../store/ended.js'
 import type { Store } from '../store/store.js'
 import { type CredentialRow, findCredentials, MAX_CREDENTIALS } from './queries.js'

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
-import type { CleApiTable, CompteTable } from '../store/tables.js'
+import type { Tables } from '../store/tables.js'
 
 /**
  * A session or a key with what its account says of it, as the guard holds it. For a session that was made from a key,
@@ -21,8 +21,8 @@ export interface CredentialRow {
   portee: string | null
 }
 
-export type CompteRow = Selectable<CompteTable>
-export type CleRow = Selectable<CleApiTable>
+export type CompteRow = Selectable<Tables['comptes']>
+export type CleRow = Selectable<Tables['cles_api']>
 
 /** The most credentials that one query finds. */
 export const MAX_CREDENTIALS = 4

@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
 import type { Page } from '../contract.js'
 import { Problem } from '../errors.js'
+import { UNKNOWN_DATE } from '../instant.js'
+import { challenges } from '../model/kinds.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { leafOf, MAX_MEMBERS, seek } from '../store/counted.js'
 import { listIds, padded } from '../store/list.js'
 import { type Builder, forRows, hidden, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
-import { UNKNOWN_DATE } from '../store/tables.js'
 import type { ChallengeItemRow, ChallengeRow, ValidationRow } from './contract.js'
 
 export interface ChallengeFilters {
@@ -27,9 +28,7 @@ export async function findChallenges(
   debut = 0,
   limite = DEFAULT_PAGE_ROWS,
 ): Promise<Page<ChallengeItemRow>> {
-  const { ids, ...counts } = await listIds(db, {
-    table: 'challenges',
-    id: 'id_challenge',
+  const { ids, ...counts } = await listIds(db, challenges, {
     contains: { titre_plie: filters.titre, soustitre_plie: filters.soustitre },
     equals: { lang_cle: filters.lang, score: filters.score, id_rubrique: filters.id_rubrique },
     condition: filters.auteurs && writtenByAny(filters.auteurs),

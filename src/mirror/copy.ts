@@ -1,6 +1,5 @@
-import { formatInstant } from '../instant.js'
+import { formatInstant, UNKNOWN_DATE } from '../instant.js'
 import type { Db } from '../store/store.js'
-import { UNKNOWN_DATE } from '../store/tables.js'
 import type { Noun } from './source.js'
 
 /** Which records the copy has, with what a pass must know of each. */

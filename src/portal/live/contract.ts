@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { Count, endpoint, Text } from '../../contract.js'
+import { LIVE_TYPES } from '../../model/kinds.js'
 import { Id } from '../../parameters.js'
-import { LIVE_TYPES } from './rules.js'
 
 const RESULTS = ['appliquee', 'connue', 'refusee'] as const
 

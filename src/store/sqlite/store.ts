@@ -1,4 +1,5 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
+import { SEARCHED_KINDS } from '../../model/kinds.js'
 import { EVERYTHING } from '../journal.js'
 import { LongReads } from '../long-reads.js'
 import { NodesByVersion } from '../nodes.js'
@@ -30,7 +31,7 @@ const MAX_READING_THREADS = 2
 /** Threads for reads that last; whoever asks for them asks for fewer at once. */
 const MAX_STREAMING_THREADS = 8
 
-const SEARCH_TABLES = ['auteurs_recherche', 'challenges_recherche', 'environnements_virtuels_recherche']
+const SEARCH_TABLES = SEARCHED_KINDS.map(({ table }) => `${table}_recherche`)
 const SELECT_VERSIONS = 'select version_donnees as donnees, version_comptes as comptes from etat'
 
 /**
