@@ -16,8 +16,8 @@ export interface Field<V = unknown> extends Column<V> {
   read(value: unknown): V
   /** From the value of the column to the value in a line; null or `''` is unknown, and left out of a line. */
   show(value: V): unknown
-  /** The JSON type in lines and in bodies; undefined where the API has another form of it. */
-  wire?: 'text' | 'integer'
+  /** The JSON type in lines and in details of the API; undefined where these do not have it so. */
+  wire?: 'text' | 'integer' | undefined
   /** More columns, which follow from the value. */
   twins?: Readonly<Record<string, Twin<V>>>
   /** The table whose key it names, in a column of the same name. */

@@ -53,7 +53,7 @@ export const auteurs = kind({
     lang: twinned(word, { lang_cle: lowered }),
     // The score follows from the base; a line names either, and the merge works out the base.
     score: staged('score_voulu', orNull(integer(read.auteurScore))),
-    score_base: staged('base_voulue', orNull(integer(read.base))),
+    score_base: staged('base_voulue', { ...orNull(integer(read.base)), wire: undefined }),
   },
   own: {
     // What the score has besides the solves; may be negative.
@@ -210,6 +210,8 @@ export const REPORTED_KINDS: readonly Kind[] = [...new Set<Kind>([rubriques, cha
 export const LIVE_TYPES = KINDS.filter(({ isLive }) => isLive)
   .map(({ type }) => type)
   .reverse()
+
+export const LISTED_KINDS: readonly ListedKind[] = KINDS.filter((each): each is ListedKind => each.isListed)
 
 /** The kinds whose texts are searched: their tables have a search index of the columns in `searched`. */
 export const SEARCHED_KINDS: readonly Kind[] = KINDS.filter(({ searched }) => searched.length > 0)

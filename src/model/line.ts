@@ -73,6 +73,16 @@ export function readFields<F extends Fields>(
   return values as { [N in keyof F]: ReturnType<F[N]['read']> }
 }
 
+/** Whether a line must name a field. */
+export function isRequired(field: Field): boolean {
+  try {
+    field.read(undefined)
+    return false
+  } catch {
+    return true
+  }
+}
+
 /** A row as lines of the dump have it: fields in their order, without what is unknown. */
 export function showFields(fields: Fields, row: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const shown: Record<string, unknown> = {}
