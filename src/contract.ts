@@ -29,7 +29,7 @@ export interface Endpoint<
   path: string
   summary: string
   description?: string
-  tag: string
+  tag: Tag
   pathParameters: Path
   query: Query
   /** The body of a success; absent where there is none. */
@@ -67,6 +67,12 @@ export interface Endpoint<
   refusesForeign: boolean
   /** What it can answer besides what every operation can. */
   errors: ErrorCode[]
+}
+
+/** What the documentation groups operations by. */
+export interface Tag {
+  name: string
+  description: string
 }
 
 /** Who may call an operation: anybody, any valid credential, or a session alone. */

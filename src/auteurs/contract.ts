@@ -3,6 +3,8 @@ import { Count, endpoint, IdText, Instant, isAny, OrNull, Score, Text } from '..
 import { formatInstant } from '../instant.js'
 import { contains, equals, Id, id, ids, offset, pageSize } from '../parameters.js'
 
+const tag = { name: 'auteurs', description: "The portal's users." }
+
 const AuteurItem = Type.Object({ id_auteur: IdText, nom: Text("The author's name.") })
 
 const Auteur = Type.Object({
@@ -35,7 +37,7 @@ const Auteur = Type.Object({
 
 export const listAuteurs = endpoint({
   path: '/auteurs',
-  tag: 'auteurs',
+  tag,
   summary: 'Search authors',
   description: 'By id, ascending; an object whose keys "0", "1", … restart on each page. Filters combine with AND.',
   query: {
@@ -55,7 +57,7 @@ export const listAuteurs = endpoint({
 
 export const getAuteur = endpoint({
   path: '/auteurs/{id_auteur}',
-  tag: 'auteurs',
+  tag,
   summary: 'Read an author',
   pathParameters: { id_auteur: id('The author.') },
   response: Auteur,
@@ -76,7 +78,7 @@ const Progression = Type.Object({
 
 export const getProgression = endpoint({
   path: '/auteurs/{id_auteur}/progression',
-  tag: 'auteurs',
+  tag,
   summary: "Read how an author's score grew",
   description: 'A point for each date of a validation while they are 500 at most, else 500 of them, the last included.',
   pathParameters: { id_auteur: id('The author.') },
