@@ -1040,6 +1040,8 @@ export interface operations {
                 debut_auteurs?: number;
                 /** @description Rows a page. */
                 limite?: number;
+                /** @description The group, whatever its ASCII case. */
+                groupe?: string;
             };
             header?: never;
             path?: never;
@@ -1143,6 +1145,8 @@ export interface operations {
                             score: number;
                             date: string | null;
                         }[];
+                        /** @description Group: a division, team, school or country. */
+                        groupe: string;
                     };
                 };
             };

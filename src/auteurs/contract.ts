@@ -33,6 +33,7 @@ const Auteur = Type.Object({
     Type.Object({ id_challenge: Id, titre: Text('Title.'), id_rubrique: Id, score: Score, date: OrNull(Instant) }),
     { description: 'The challenges that the author solved, all of them, the latest first; unknown dates last.' },
   ),
+  groupe: Text('Group: a division, team, school or country.'),
 })
 
 export const listAuteurs = endpoint({
@@ -47,11 +48,12 @@ export const listAuteurs = endpoint({
     'id_auteur[]': ids('These authors.'),
     debut_auteurs: offset('authors'),
     limite: pageSize,
+    groupe: equals('group'),
   },
   response: Type.Record(Type.String({ pattern: '^(0|[1-9][0-9]*)$' }), AuteurItem),
   paged: true,
   // Named authors are few, whatever else is asked of them.
-  isLong: (asked) => !asked['id_auteur[]'] && isAny(asked.nom, asked.statut, asked.lang),
+  isLong: (asked) => !asked['id_auteur[]'] && isAny(asked.nom, asked.statut, asked.lang, asked.groupe),
   errors: ['invalid_parameter', 'search_too_broad'],
 })
 
@@ -115,6 +117,7 @@ export interface AuteurRow extends AuteurItemRow {
   nb_validations: number
   challenges: { id_challenge: number; url_challenge: string; titre: string }[]
   validations: { id_challenge: number; titre: string; id_rubrique: number; score: number; date: number | null }[]
+  groupe: string
 }
 
 /** The seed's list: an object keyed by the index of the row on its page. */
@@ -148,5 +151,6 @@ export function presentAuteur(
       score: validation.score,
       date: validation.date === null ? null : formatInstant(validation.date),
     })),
+    groupe: row.groupe,
   }
 }

@@ -16,6 +16,7 @@ export interface AuteurFilters {
   /** Lower case. */
   statut?: string | undefined
   lang?: string | undefined
+  groupe?: string | undefined
   /** These authors only. */
   auteurs?: number[] | undefined
 }
@@ -28,7 +29,7 @@ export async function findAuteurs(
 ): Promise<Page<AuteurItemRow>> {
   const { ids, ...counts } = await listIds(db, auteurs, {
     contains: { nom_plie: filters.nom },
-    equals: { statut_cle: filters.statut, lang_cle: filters.lang },
+    equals: { statut_cle: filters.statut, lang_cle: filters.lang, groupe_cle: filters.groupe },
     condition: filters.auteurs && sql<boolean>`t.id_auteur in (${sql.join(padded(filters.auteurs))})`,
     debut,
     limite,
@@ -68,7 +69,7 @@ export function dependsOfAuteur({ id_auteur, score }: AuteurRow): Depends {
 const selectAuteur = statement<{ id: number }>()((q, p) =>
   q
     .selectFrom('auteurs')
-    .select(['id_auteur', 'nom', 'score', 'statut', 'lang', 'nb_validations'])
+    .select(['id_auteur', 'nom', 'score', 'statut', 'lang', 'nb_validations', 'groupe'])
     .where('id_auteur', '=', p.id),
 )
 

@@ -54,6 +54,7 @@ export const auteurs = kind({
     // The score follows from the base; a line names either, and the merge works out the base.
     score: staged('score_voulu', orNull(integer(read.auteurScore))),
     score_base: staged('base_voulue', { ...orNull(integer(read.base)), wire: undefined }),
+    groupe: twinned(word, { groupe_cle: lowered }),
   },
   own: {
     // What the score has besides the solves; may be negative.
@@ -63,7 +64,7 @@ export const auteurs = kind({
     cle_classement: INTEGER_OR_NULL,
     nb_validations: INTEGER,
   },
-  flat: ['id_auteur', 'nom', 'statut', 'lang', 'score', 'nb_validations'],
+  flat: ['id_auteur', 'nom', 'statut', 'lang', 'score', 'nb_validations', 'groupe'],
   isListed: true,
   isLive: true,
 })
