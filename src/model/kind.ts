@@ -49,11 +49,12 @@ export interface Reference {
 export type Fields = Readonly<Record<string, Field>>
 type Columns = Readonly<Record<string, Column>>
 
+const TEXT: Column<string> = { type: 'text', isNullable: false }
 export const INTEGER: Column<number> = { type: 'integer', isNullable: false }
 export const INTEGER_OR_NULL: Column<number | null> = { type: 'integer', isNullable: true }
 
 export function text(read: Read<string>): Field<string> {
-  return { type: 'text', isNullable: false, wire: 'text', read, show: (value) => value }
+  return { ...TEXT, wire: 'text', read, show: (value) => value }
 }
 
 export function integer(read: Read<number>): Field<number> {
@@ -81,13 +82,9 @@ export function orNull<V>({ read, show, ...field }: Field<V>): Field<V | null> {
 }
 
 /** Text as search compares it. By convention its column ends in `_plie`. */
-export const folded = { ...columnOf('text'), of: fold, isSearched: true }
+export const folded = { ...TEXT, of: fold, isSearched: true }
 /** Text as equality compares it. By convention its column ends in `_cle`. */
-export const lowered = { ...columnOf('text'), of: lowerAscii }
-
-function columnOf(type: 'text'): Column<string> {
-  return { type, isNullable: false }
-}
+export const lowered = { ...TEXT, of: lowerAscii }
 
 /** A field with further columns. It is a function of its own: an optional parameter would lose the names of the columns. */
 export function twinned<V, T extends Readonly<Record<string, Twin<V>>>>(field: Field<V>, twins: T) {
