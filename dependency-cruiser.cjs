@@ -1,5 +1,10 @@
 /** The arrows of the house: main → cli → app → noun/routes → noun/queries → store. docs/ARCHITECTURE.md draws them. */
-const nouns = 'challenges|rubriques|auteurs|classement|environnements_virtuels|exploitation|ctftime|auth'
+const { existsSync, readdirSync } = require('node:fs')
+
+/** The folders of the nouns: those with a contract. */
+const nouns = readdirSync('src')
+  .filter((name) => existsSync(`src/${name}/contract.ts`))
+  .join('|')
 
 /** A library that one file names, and no other but for its types. */
 const oneFile = (name, file, library) => ({
@@ -47,6 +52,13 @@ module.exports = {
       to: { path: '^src/store/counted/(tree|key)[.]ts$', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'model-at-the-bottom',
+      severity: 'error',
+      comment: 'the description of the records is imported by all that must know it, the store included',
+      from: { path: '^src/model/', pathNot: '[.]test[.]ts$' },
+      to: { path: '^src/', pathNot: '^src/(model/|text[.]ts$|instant[.]ts$)' },
+    },
+    {
       name: 'portal-knows-no-edge',
       severity: 'error',
       from: { path: '^src/portal/', pathNot: '[.]test[.]ts$' },
@@ -57,7 +69,7 @@ module.exports = {
       severity: 'error',
       comment: 'a foreign format becomes lines of a dump; how those get into a store is no matter of its own',
       from: { path: '^src/formats/', pathNot: '[.]test[.]ts$' },
-      to: { path: '^src/', pathNot: '^src/(formats/|portal/|text[.]ts$|instant[.]ts$)' },
+      to: { path: '^src/', pathNot: '^src/(formats/|portal/|model/|text[.]ts$|instant[.]ts$)' },
     },
     {
       name: 'formats-known-to-the-command-line-alone',

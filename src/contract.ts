@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import type { ErrorCode } from './errors.js'
+import type { Scope } from './model/scopes.js'
 import type { Parameters, PathValues, QueryValues } from './parameters.js'
 import type { Db } from './store/store.js'
 
@@ -28,7 +29,7 @@ export interface Endpoint<
   path: string
   summary: string
   description?: string
-  tag: string
+  tag: Tag
   pathParameters: Path
   query: Query
   /** The body of a success; absent where there is none. */
@@ -66,6 +67,12 @@ export interface Endpoint<
   refusesForeign: boolean
   /** What it can answer besides what every operation can. */
   errors: ErrorCode[]
+}
+
+/** What the documentation groups operations by. */
+export interface Tag {
+  name: string
+  description: string
 }
 
 /** Who may call an operation: anybody, any valid credential, or a session alone. */
@@ -159,9 +166,6 @@ export interface Principal {
   /** The SHA-256 of the credential. */
   empreinte: string
 }
-
-export const SCOPES = ['lecture', 'ecriture', 'export'] as const
-export type Scope = (typeof SCOPES)[number]
 
 /** What the processes of a node have counted together since they began, as an operator looks at it. */
 export interface Trafic {

@@ -1,3 +1,6 @@
+/** The date of a validation whose date is unknown: the year 10000, after every known one on both engines. */
+export const UNKNOWN_DATE = 253_402_300_800
+
 const DAY_SECONDS = 86_400
 /** Days that were written lately, as few of them make up a portal's dates. */
 const daysWritten = new Map<number, string>()

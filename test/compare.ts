@@ -62,7 +62,7 @@ function canonical(url: URL, debutName?: string, debut?: number): string {
 const KNOWN: Record<string, RegExp> = {
   challenges: /^(titre|soustitre|lang|score|id_rubrique|id_auteur(\[\d*\])?|debut_challenges|limite)$/,
   validations: /^(debut_validations|limite)$/,
-  auteurs: /^(nom|statut|lang|id_auteur(\[\d*\])?|debut_auteurs|limite)$/,
+  auteurs: /^(nom|statut|lang|groupe|id_auteur(\[\d*\])?|debut_auteurs|limite)$/,
   classement: /^(debut_classement|limite|autour_de|id_rubrique|periode)$/,
   environnements_virtuels: /^(nom|os|debut_environnements_virtuels|limite)$/,
 }

@@ -4,10 +4,10 @@ import type { Command, Option } from 'commander'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeProgram } from '../src/cli/program.js'
 import { catalogue } from '../src/errors.js'
+import type { Field } from '../src/model/kind.js'
+import { KINDS, keyFields } from '../src/model/kinds.js'
 import { checkPortal } from '../src/portal/check.js'
-import type { Field } from '../src/portal/fields.js'
 import { MAX_LINE_BYTES } from '../src/portal/lines.js'
-import { keyFields, recordKinds } from '../src/portal/records.js'
 import { startServer, type TestServer } from './harness.js'
 import { anchor, markdownFiles, prose, section, sections, table } from './markdown.js'
 import { accessOf, fieldsOf, type OpenApi, type Operation, takenBy } from './openapi.js'
@@ -144,7 +144,7 @@ describe('docs/CONFIGURATION.md', () => {
 })
 
 describe('docs/DUMP.md', () => {
-  const kinds = [...recordKinds, { type: 'compte.cles', key: [] as string[], fields: keyFields }]
+  const kinds = [...KINDS, { type: 'compte.cles', key: [] as string[], fields: keyFields }]
 
   test.each(kinds)('lists every field of $type in order, and whether it must be there', ({ type, fields }) => {
     const rows = table(section(DUMP, type), 'Field')
@@ -161,7 +161,7 @@ describe('docs/DUMP.md', () => {
   test.each(kinds)('gives the bounds of the fields of $type', ({ type, fields }) => {
     for (const { Field: name, Takes } of table(section(DUMP, type), 'Field')) {
       const { inside, outside } = samplesOf(Takes!)
-      const field = (fields as Record<string, Field<unknown>>)[name!]!
+      const field = (fields as Record<string, Field>)[name!]!
       expect([inside.filter((each) => !accepts(field, each)), outside.filter((each) => accepts(field, each))]).toEqual([
         [],
         [],
@@ -244,9 +244,9 @@ function labelsOf(metric: object): string {
   return 'labelNames' in metric ? (metric.labelNames as string[]).join(', ') : ''
 }
 
-function accepts(field: Field<unknown>, value: unknown): boolean {
+function accepts(field: Field, value: unknown): boolean {
   try {
-    field(value)
+    field.read(value)
     return true
   } catch {
     return false

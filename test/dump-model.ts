@@ -20,7 +20,7 @@ type Table = keyof Model
 /** Where the lines of a type live, what names a record, and the fields of its lines in the order of an export. */
 const kinds: Record<string, { table: Table; key: string[]; fields: string[] }> = {
   rubrique: { table: 'rubriques', key: ['id_rubrique'], fields: ['id_rubrique', 'nom'] },
-  auteur: { table: 'auteurs', key: ['id_auteur'], fields: ['id_auteur', 'nom', 'statut', 'lang'] },
+  auteur: { table: 'auteurs', key: ['id_auteur'], fields: ['id_auteur', 'nom', 'statut', 'lang', 'groupe'] },
   challenge: {
     table: 'challenges',
     key: ['id_challenge'],

@@ -14,13 +14,13 @@ export const portail: readonly DumpLine[] = [
   { type: 'auteur', id_auteur: 2, nom: 'Élodie 😀', statut: '6forum', lang: 'fr' },
   { type: 'auteur', id_auteur: 3, nom: 'O\'Brien "50%_"', statut: '6FORUM', lang: 'EN', score: 120 },
   { type: 'auteur', id_auteur: 4, nom: 'Σίσυφος', statut: '1comite', lang: 'el', score: 70 },
-  { type: 'auteur', id_auteur: 5, nom: '<b>Zoé & Cie</b>', lang: 'en', score: 30 },
+  { type: 'auteur', id_auteur: 5, nom: '<b>Zoé & Cie</b>', lang: 'en', score: 30, groupe: 'Lycée B' },
   { type: 'auteur', id_auteur: 6, nom: 'élodie la cachée', statut: '5Poubelle', lang: 'fr', score: 500 },
   { type: 'auteur', id_auteur: 7, nom: 'DEL\u007f\u0080', statut: '6forum', score: 70 },
   { type: 'auteur', id_auteur: 8, nom: 'a%b', score: 70 },
-  { type: 'auteur', id_auteur: 9, nom: 'a_b\\c/d' },
+  { type: 'auteur', id_auteur: 9, nom: 'a_b\\c/d', groupe: 'LYCÉE B' },
   { type: 'auteur', id_auteur: 10, nom: 'E\u0301LODIE', statut: '6forum', lang: 'fr' },
-  { type: 'auteur', id_auteur: 12, nom: 'ﬁn du monde', statut: '1comite', lang: 'de', score: 30 },
+  { type: 'auteur', id_auteur: 12, nom: 'ﬁn du monde', statut: '1comite', lang: 'de', score: 30, groupe: 'lycée b' },
   { type: 'auteur', id_auteur: 40, nom: '日本語', score: 0 },
 
   {
@@ -123,7 +123,9 @@ export function randomPortal({ seed, auteurs, challenges, validations, scores }:
   const idsAuteurs = random.ids(auteurs)
   for (const [index, id_auteur] of idsAuteurs.entries()) {
     const statut = index === 0 ? '6forum' : random.pick(STATUTS)
-    const auteur = { type: 'auteur', id_auteur, nom: randomName(random), statut, lang: random.pick(LANGS) }
+    const named = { type: 'auteur', id_auteur, nom: randomName(random), statut, lang: random.pick(LANGS) }
+    const groupe = GROUPES[id_auteur % GROUPES.length]
+    const auteur = groupe === '' ? named : { ...named, groupe }
     lines.push(random.below(3) === 0 ? auteur : { ...auteur, score: 5 * random.below(scores) })
   }
   const idsChallenges = random.ids(challenges)
@@ -160,6 +162,7 @@ function randomChallenge(random: Random, id_challenge: number, nbRubriques: numb
   return line
 }
 
+const GROUPES = ['', 'Nord', 'NORD', 'sud-est', ''] as const
 const STATUTS = ['6forum', '6FORUM', '1comite', '5poubelle', '5Poubelle', '']
 const LANGS = ['fr', 'FR', 'en', 'Zh-Hant', '']
 /** Letters that fold into others, vanish, grow, or mean something to SQL, to an index or to JSON. */

@@ -240,11 +240,15 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
           { type: 'auteur', id_auteur: 5, nom: 'x', statut: '6forum', score: 70 },
         ],
         [
-          { ...auteur, score: 90 },
-          { type: 'auteur', id_auteur: 5, nom: 'x', statut: '6forum', score: 90 },
+          { ...auteur, groupe: 'Nord' },
+          { type: 'auteur', id_auteur: 5, nom: 'x', statut: '6forum', score: 70, groupe: 'Nord' },
         ],
         [
-          { ...auteur, score_base: 1 },
+          { ...auteur, score: 90 },
+          { type: 'auteur', id_auteur: 5, nom: 'x', statut: '6forum', score: 90, groupe: 'Nord' },
+        ],
+        [
+          { ...auteur, score_base: 1, groupe: null },
           { type: 'auteur', id_auteur: 5, nom: 'x', statut: '6forum', score: 11 },
         ],
       ]

@@ -102,6 +102,7 @@ export class Model {
       const rows = this.auteurs
         .filter((row) => has(row.nom, filters.nom) && isSame(row.statut, filters.statut))
         .filter((row) => isSame(row.lang, filters.lang) && (!ids || ids.includes(row.id_auteur)))
+        .filter((row) => isSame(row.groupe, filters.groupe))
       const toBody = (page: Row[]) => Object.fromEntries(page.map((row, index) => [String(index), named(row)]))
       return { rows, debutName, isSearch: isText(filters.nom), toBody }
     }
@@ -277,6 +278,7 @@ export class Model {
       lang: row.lang ?? '',
       nb_validations: validations.length,
       validations,
+      groupe: row.groupe ?? '',
     }
   }
 }

@@ -17,7 +17,7 @@ export interface Asked {
 export interface Known {
   ids: Record<'auteurs' | 'challenges' | 'environnements_virtuels', readonly number[]>
   texts: Record<'nom' | 'titre' | 'soustitre', readonly string[]>
-  words: Record<'lang' | 'statut' | 'os', readonly string[]>
+  words: Record<'lang' | 'statut' | 'os' | 'groupe', readonly string[]>
   rubriques: readonly number[]
   /** Years and months. */
   periodes: readonly string[]
@@ -36,7 +36,7 @@ export function knownOf(lines: readonly DumpLine[]): Known {
       environnements_virtuels: ids('environnement_virtuel', 'id_environnement_virtuel'),
     },
     texts: { nom: texts('nom'), titre: texts('titre'), soustitre: texts('soustitre') },
-    words: { lang: texts('lang'), statut: texts('statut'), os: texts('os') },
+    words: { lang: texts('lang'), statut: texts('statut'), os: texts('os'), groupe: texts('groupe') },
     rubriques: ids('rubrique', 'id_rubrique'),
     periodes: [...new Set(texts('date').flatMap((date) => [date.slice(0, 4), date.slice(0, 7)]))],
   }
@@ -88,6 +88,7 @@ const LISTS: Record<string, Record<string, Kind>> = {
   },
   '/auteurs': {
     ...{ nom: 'needle', statut: 'word', lang: 'word', id_auteur: 'ids', debut_auteurs: 'debut', limite: 'limite' },
+    groupe: 'word',
   },
   '/classement': {
     ...{ debut_classement: 'debut', autour_de: 'auteur', limite: 'limite' },

@@ -1074,6 +1074,8 @@ export interface operations {
                 debut_auteurs?: number;
                 /** @description Rows a page. */
                 limite?: number;
+                /** @description The group, whatever its ASCII case. */
+                groupe?: string;
             };
             header?: never;
             path?: never;
@@ -1179,6 +1181,8 @@ export interface operations {
                             score: number;
                             date: string | null;
                         }[];
+                        /** @description Group: a division, team, school or country. */
+                        groupe: string;
                     };
                 };
             };

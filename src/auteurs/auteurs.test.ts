@@ -87,6 +87,11 @@ describe.each(engines)('auteurs on %s', (engine) => {
       ['lang=EN', ['3', '5']],
       ['lang=e', []],
       ['lang=%C3%A9n', []],
+      ['groupe=LYC%C3%A9E%20B', ['5', '12']],
+      ['groupe=lyc%C3%89e%20b', ['9']],
+      ['groupe=lyc', []],
+      ['groupe=', ALL],
+      ['groupe=lyc%C3%A9e%20b&lang=de', ['12']],
       ['id_auteur[]=40&id_auteur[]=2', ['2', '40']],
       ['id_auteur=6&id_auteur[3]=6&id_auteur[]=999', ['6']],
       ['nom=e&statut=6forum&lang=fr&id_auteur[]=1&id_auteur[]=10', ['1', '10']],
@@ -112,7 +117,7 @@ describe.each(engines)('auteurs on %s', (engine) => {
           '"date":"2025-03-03T09:30:59Z"},',
           String.raw`{"id_challenge":1,"titre":"L'entr\u00e9e","id_rubrique":1,"score":10,"date":"2025-03-02T08:00:00Z"},`,
           '{"id_challenge":2,"titre":"The entrance","id_rubrique":1,"score":10,"date":"2025-03-02T08:00:00Z"},',
-          String.raw`{"id_challenge":5,"titre":"\u0152uf \ud83d\ude00\u007f","id_rubrique":2,"score":25,"date":null}]}`,
+          String.raw`{"id_challenge":5,"titre":"\u0152uf \ud83d\ude00\u007f","id_rubrique":2,"score":25,"date":null}],"groupe":""}`,
         ].join(''),
       )
     })
@@ -120,7 +125,7 @@ describe.each(engines)('auteurs on %s', (engine) => {
     test('of one of whom little is known has empty texts and empty lists', async () => {
       expect(await text('/auteurs/40')).toBe(
         String.raw`{"nom":"\u65e5\u672c\u8a9e","score":0,"position":11,"challenges":[],"id_auteur":"40",` +
-          '"statut":"","lang":"","nb_validations":0,"validations":[]}',
+          '"statut":"","lang":"","nb_validations":0,"validations":[],"groupe":""}',
       )
     })
 

@@ -3,6 +3,8 @@ import { Count, endpoint, IdText, Instant, isAny, OrNull, Score, Text } from '..
 import { formatInstant } from '../instant.js'
 import { contains, equals, Id, id, ids, offset, pageSize } from '../parameters.js'
 
+const tag = { name: 'auteurs', description: "The portal's users." }
+
 const AuteurItem = Type.Object({ id_auteur: IdText, nom: Text("The author's name.") })
 
 const Auteur = Type.Object({
@@ -31,11 +33,12 @@ const Auteur = Type.Object({
     Type.Object({ id_challenge: Id, titre: Text('Title.'), id_rubrique: Id, score: Score, date: OrNull(Instant) }),
     { description: 'The challenges that the author solved, all of them, the latest first; unknown dates last.' },
   ),
+  groupe: Text('Group: a division, team, school or country.'),
 })
 
 export const listAuteurs = endpoint({
   path: '/auteurs',
-  tag: 'auteurs',
+  tag,
   summary: 'Search authors',
   description: 'By id, ascending; an object whose keys "0", "1", … restart on each page. Filters combine with AND.',
   query: {
@@ -45,17 +48,18 @@ export const listAuteurs = endpoint({
     'id_auteur[]': ids('These authors.'),
     debut_auteurs: offset('authors'),
     limite: pageSize,
+    groupe: equals('group'),
   },
   response: Type.Record(Type.String({ pattern: '^(0|[1-9][0-9]*)$' }), AuteurItem),
   paged: true,
   // Named authors are few, whatever else is asked of them.
-  isLong: (asked) => !asked['id_auteur[]'] && isAny(asked.nom, asked.statut, asked.lang),
+  isLong: (asked) => !asked['id_auteur[]'] && isAny(asked.nom, asked.statut, asked.lang, asked.groupe),
   errors: ['invalid_parameter', 'search_too_broad'],
 })
 
 export const getAuteur = endpoint({
   path: '/auteurs/{id_auteur}',
-  tag: 'auteurs',
+  tag,
   summary: 'Read an author',
   pathParameters: { id_auteur: id('The author.') },
   response: Auteur,
@@ -76,7 +80,7 @@ const Progression = Type.Object({
 
 export const getProgression = endpoint({
   path: '/auteurs/{id_auteur}/progression',
-  tag: 'auteurs',
+  tag,
   summary: "Read how an author's score grew",
   description: 'A point for each date of a validation while they are 500 at most, else 500 of them, the last included.',
   pathParameters: { id_auteur: id('The author.') },
@@ -113,6 +117,7 @@ export interface AuteurRow extends AuteurItemRow {
   nb_validations: number
   challenges: { id_challenge: number; url_challenge: string; titre: string }[]
   validations: { id_challenge: number; titre: string; id_rubrique: number; score: number; date: number | null }[]
+  groupe: string
 }
 
 /** The seed's list: an object keyed by the index of the row on its page. */
@@ -146,5 +151,6 @@ export function presentAuteur(
       score: validation.score,
       date: validation.date === null ? null : formatInstant(validation.date),
     })),
+    groupe: row.groupe,
   }
 }

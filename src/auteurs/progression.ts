@@ -1,7 +1,7 @@
 import { Problem } from '../errors.js'
+import { UNKNOWN_DATE } from '../instant.js'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
-import { UNKNOWN_DATE } from '../store/tables.js'
 import type { ProgressionRow } from './contract.js'
 
 const MAX_POINTS = 500

@@ -2,11 +2,12 @@ import { sql } from 'kysely'
 import { placeOf } from '../classement/rank.js'
 import type { Page } from '../contract.js'
 import { Problem } from '../errors.js'
+import { UNKNOWN_DATE } from '../instant.js'
+import { auteurs } from '../model/kinds.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { listIds, padded } from '../store/list.js'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
-import { UNKNOWN_DATE } from '../store/tables.js'
 import type { AuteurItemRow, AuteurRow } from './contract.js'
 
 export interface AuteurFilters {
@@ -15,6 +16,7 @@ export interface AuteurFilters {
   /** Lower case. */
   statut?: string | undefined
   lang?: string | undefined
+  groupe?: string | undefined
   /** These authors only. */
   auteurs?: number[] | undefined
 }
@@ -25,11 +27,9 @@ export async function findAuteurs(
   debut = 0,
   limite = DEFAULT_PAGE_ROWS,
 ): Promise<Page<AuteurItemRow>> {
-  const { ids, ...counts } = await listIds(db, {
-    table: 'auteurs',
-    id: 'id_auteur',
+  const { ids, ...counts } = await listIds(db, auteurs, {
     contains: { nom_plie: filters.nom },
-    equals: { statut_cle: filters.statut, lang_cle: filters.lang },
+    equals: { statut_cle: filters.statut, lang_cle: filters.lang, groupe_cle: filters.groupe },
     condition: filters.auteurs && sql<boolean>`t.id_auteur in (${sql.join(padded(filters.auteurs))})`,
     debut,
     limite,
@@ -66,7 +66,7 @@ const OWN = { auteurs: { id_auteur: 'id' }, validations: { id_auteur: 'id' } } a
 const selectAuteur = statement<{ id: number }>(OWN)((q, p) =>
   q
     .selectFrom('auteurs')
-    .select(['id_auteur', 'nom', 'score', 'statut', 'lang', 'nb_validations'])
+    .select(['id_auteur', 'nom', 'score', 'statut', 'lang', 'nb_validations', 'groupe'])
     .where('id_auteur', '=', p.id),
 )
 

@@ -1,10 +1,10 @@
 import type { Selectable } from 'kysely'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
-import type { CleApiTable } from '../store/tables.js'
+import type { Tables } from '../store/tables.js'
 import { deleteSome } from './deletion.js'
 
-export type CleRow = Selectable<CleApiTable>
+export type CleRow = Selectable<Tables['cles_api']>
 
 export const findCle = statement<{ empreinte: string }>()((q, p) =>
   q

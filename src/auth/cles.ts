@@ -1,6 +1,6 @@
-import { SCOPES, type Scope } from '../contract.js'
 import { Problem } from '../errors.js'
 import { nowSeconds } from '../instant.js'
+import { SCOPES, type Scope } from '../model/scopes.js'
 import type { Store } from '../store/store.js'
 import { type CleRow, countLiveCles, insertCle, purgeCles } from './cles-queries.js'
 import { findLiveCompte } from './comptes-queries.js'

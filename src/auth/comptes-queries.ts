@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
-import type { CompteTable } from '../store/tables.js'
+import type { Tables } from '../store/tables.js'
 
-export type CompteRow = Selectable<CompteTable>
+export type CompteRow = Selectable<Tables['comptes']>
 
 const findCompteStatement = statement<{ login: string }>()((q, p) =>
   q.selectFrom('comptes').selectAll().where('login', '=', p.login),

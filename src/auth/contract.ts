@@ -1,7 +1,13 @@
 import Type, { type Static } from 'typebox'
-import { endpoint, IdText, Instant, OrNull, SCOPES, Text } from '../contract.js'
+import { endpoint, IdText, Instant, OrNull, Text } from '../contract.js'
 import { formatInstant } from '../instant.js'
+import { SCOPES } from '../model/scopes.js'
 import { Id, id, text } from '../parameters.js'
+
+const tags = {
+  login: { name: 'login', description: 'Sign in and out.' },
+  cles_api: { name: 'cles_api', description: "The signed-in account's API keys." },
+}
 
 export interface ApiKeyRow {
   id_cle: number
@@ -36,7 +42,7 @@ const loginErrors = ['invalid_parameter', 'invalid_body', 'login_refused', 'fore
 export const postLogin = endpoint({
   method: 'POST',
   path: '/login',
-  tag: 'login',
+  tag: tags.login,
   summary: 'Sign in',
   description: 'Makes a session of 30 days at most, 7 without use, and sets it as a cookie.',
   requestBody: {
@@ -50,7 +56,7 @@ export const postLogin = endpoint({
 
 export const getLogin = endpoint({
   path: '/login',
-  tag: 'login',
+  tag: tags.login,
   summary: 'Sign in, with the login and the password in the query',
   description:
     'For programs: a browser that navigates here is refused. The query never reaches a log of ours, but it may reach others: prefer POST. An operator can turn this form off.',
@@ -64,7 +70,7 @@ export const getLogin = endpoint({
 export const deleteLogin = endpoint({
   method: 'DELETE',
   path: '/login',
-  tag: 'login',
+  tag: tags.login,
   summary: 'End the session',
   status: 204,
   errors: ['foreign_origin', 'session_required'],
@@ -84,7 +90,7 @@ const ApiKey = Type.Object({
 
 export const listApiKeys = endpoint({
   path: '/cles_api',
-  tag: 'cles_api',
+  tag: tags.cles_api,
   summary: 'List the live API keys of the account',
   response: Type.Array(ApiKey),
   errors: ['session_required'],
@@ -92,7 +98,7 @@ export const listApiKeys = endpoint({
 
 export const getCompte = endpoint({
   path: '/compte',
-  tag: 'login',
+  tag: tags.login,
   summary: 'Read whom the credential stands for',
   response: Type.Object({
     login: Text("The account's login."),
@@ -107,7 +113,7 @@ export const getCompte = endpoint({
 export const createApiKey = endpoint({
   method: 'POST',
   path: '/cles_api',
-  tag: 'cles_api',
+  tag: tags.cles_api,
   summary: 'Make an API key, shown this once',
   requestBody: {
     schema: Type.Object({
@@ -134,7 +140,7 @@ export const createApiKey = endpoint({
 export const deleteApiKey = endpoint({
   method: 'DELETE',
   path: '/cles_api/{id}',
-  tag: 'cles_api',
+  tag: tags.cles_api,
   summary: 'Revoke an API key',
   pathParameters: { id: id('The id of the key.') },
   status: 204,

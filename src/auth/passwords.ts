@@ -42,12 +42,3 @@ export class PasswordChecker {
     })
   }
 }
-
-/** Whether a text is an argon2id hash whose cost stays within what a login may take. */
-export function isAcceptableHash(text: string): boolean {
-  const match =
-    /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/.exec(text)
-  if (!match) return false
-  const [memory = 0, time = 0, lanes = 0] = match.slice(1).map(Number)
-  return memory >= 8 * lanes && memory <= 262_144 && time >= 1 && time <= 10 && lanes >= 1 && lanes <= 8
-}

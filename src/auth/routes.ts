@@ -1,6 +1,7 @@
-import { type ActionAnswer, type Principal, SCOPES, type Scope, type ServeAction } from '../contract.js'
+import type { ActionAnswer, Principal, ServeAction } from '../contract.js'
 import { Problem } from '../errors.js'
 import { formatInstant, nowSeconds, parseInstant } from '../instant.js'
+import { SCOPES, type Scope } from '../model/scopes.js'
 import type { Store } from '../store/store.js'
 import { countCodePoints } from '../text.js'
 import { createKey } from './cles.js'

@@ -3,6 +3,8 @@ import { Count, endpoint, IdText, Instant, isAny, OrNull, Score, Text } from '..
 import { formatInstant } from '../instant.js'
 import { contains, equals, Id, id, ids, integer, offset, pageSize } from '../parameters.js'
 
+const tag = { name: 'challenges', description: 'Challenges and who solved them.' }
+
 const ChallengeUrl = Type.String({
   format: 'uri',
   description: "Absolute address of the challenge's page on the portal.",
@@ -52,7 +54,7 @@ const idChallenge = { id_challenge: id('The challenge.') }
 
 export const listChallenges = endpoint({
   path: '/challenges',
-  tag: 'challenges',
+  tag,
   summary: 'Search challenges',
   description: 'By id, ascending. Filters combine with AND.',
   query: {
@@ -74,7 +76,7 @@ export const listChallenges = endpoint({
 
 export const getChallenge = endpoint({
   path: '/challenges/{id_challenge}',
-  tag: 'challenges',
+  tag,
   summary: 'Read a challenge',
   pathParameters: idChallenge,
   response: Challenge,
@@ -83,7 +85,7 @@ export const getChallenge = endpoint({
 
 export const listValidations = endpoint({
   path: '/challenges/{id_challenge}/validations',
-  tag: 'challenges',
+  tag,
   summary: 'List who solved a challenge, the first solver first',
   description: "By date, then author's id; unknown dates last.",
   pathParameters: idChallenge,
@@ -104,7 +106,7 @@ const Progression = Type.Object({
 
 export const getProgression = endpoint({
   path: '/challenges/{id_challenge}/progression',
-  tag: 'challenges',
+  tag,
   summary: 'Read how the solves of a challenge grew',
   description:
     'A point for each date of a validation while 60 validations at most have one, else 60 dates at equal distances from the first to the last.',

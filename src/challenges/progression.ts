@@ -1,5 +1,5 @@
+import { UNKNOWN_DATE } from '../instant.js'
 import type { Db } from '../store/store.js'
-import { UNKNOWN_DATE } from '../store/tables.js'
 import type { ProgressionRow } from './contract.js'
 import { countBefore, countValidations, validationsFrom } from './queries.js'
 

@@ -1,12 +1,15 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Page } from '../contract.js'
 import { Problem } from '../errors.js'
+import { UNKNOWN_DATE } from '../instant.js'
+import { challenges } from '../model/kinds.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { listIds, padded } from '../store/list.js'
 import { validations } from '../store/orders.js'
 import { type Builder, byRows, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
-import { type Tables, UNKNOWN_DATE } from '../store/tables.js'
+
+import type { Tables } from '../store/tables.js'
 import type { ChallengeItemRow, ChallengeRow, ChallengeTitleRow, ValidationRow } from './contract.js'
 
 export interface ChallengeFilters {
@@ -47,9 +50,7 @@ async function findPage<R>(
   limite: number,
   select: Listed<R>,
 ): Promise<Page<R>> {
-  const { ids, ...counts } = await listIds(db, {
-    table: 'challenges',
-    id: 'id_challenge',
+  const { ids, ...counts } = await listIds(db, challenges, {
     contains: { titre_plie: filters.titre, soustitre_plie: filters.soustitre },
     equals: { lang_cle: filters.lang, score: filters.score, id_rubrique: filters.id_rubrique },
     condition: filters.auteurs && writtenByAny(filters.auteurs),

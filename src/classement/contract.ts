@@ -2,6 +2,8 @@ import Type, { type Static } from 'typebox'
 import { Count, endpoint, IdText, Score, Text } from '../contract.js'
 import { id, offset, type Parameter, ParameterError, pageSize } from '../parameters.js'
 
+const tag = { name: 'classement', description: 'The ranking by score.' }
+
 export interface RankedRow {
   id_auteur: number
   nom: string
@@ -45,7 +47,7 @@ const RankedAuteur = Type.Object({
 
 export const listClassement = endpoint({
   path: '/classement',
-  tag: 'classement',
+  tag,
   summary: 'Read the ranking by score',
   description:
     'Score descending, then id ascending. By category or period: the points earned there, without the base of a score, of the authors who have a validation there.',
@@ -70,7 +72,7 @@ const Histogramme = Type.Object({
 
 export const getHistogramme = endpoint({
   path: '/classement/histogramme',
-  tag: 'classement',
+  tag,
   summary: 'Read how the scores are spread',
   description:
     'How many ranked authors have how many points, in at most 30 ranges whose width is 1, 2 or 5 times a power of ten.',
@@ -84,7 +86,7 @@ const Periode = Text('A year or a month of `/classement?periode=`.')
 
 export const listPeriodes = endpoint({
   path: '/classement/periodes',
-  tag: 'classement',
+  tag,
   summary: 'List the years and months that have a ranking',
   description:
     'The years in which a ranked author has a dated validation, latest first, at most a hundred, with their months.',

@@ -4,7 +4,7 @@ import { Argument, type Command } from 'commander'
 import { oneOf } from '../forms.js'
 import { exportText, formatFault } from '../portal/export/export.js'
 import { FORMATS, type Format } from '../portal/export/formats.js'
-import { RESSOURCES, type Ressource } from '../portal/export/tables.js'
+import { RESSOURCES } from '../portal/export/tables.js'
 import { database, type Setting } from '../settings.js'
 import { command, withStore } from './command.js'
 
@@ -31,7 +31,7 @@ export function exportCommand(): Command {
   const settings = [database, format, withAccountsToo]
   return command('export', 'Write the portal to standard output as a dump, or a resource as a table.', settings)
     .addArgument(new Argument('[ressource]', 'all rows of this resource instead').choices(RESSOURCES))
-    .action(async (ressource: Ressource | undefined, options: ExportOptions, self: Command) => {
+    .action(async (ressource: string | undefined, options: ExportOptions, self: Command) => {
       const fault = formatFault({ ...options, ressource })
       if (fault) self.error(`error: ${fault}`)
       if (options.withAccounts && (ressource || options.format !== 'ndjson'))

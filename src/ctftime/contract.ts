@@ -1,6 +1,8 @@
 import Type from 'typebox'
 import { Count, endpoint, Score, Text } from '../contract.js'
 
+const tag = { name: 'ctftime', description: 'The results in the form that CTFtime reads.' }
+
 const Seconds = Type.Integer({ description: 'Seconds since 1970, UTC.' })
 
 const Standing = Type.Object({
@@ -15,7 +17,7 @@ const Standing = Type.Object({
 
 export const getCtftime = endpoint({
   path: '/ctftime',
-  tag: 'ctftime',
+  tag,
   summary: 'Read the feed of results that CTFtime polls',
   description:
     'Every ranked author in the order of the ranking. Points are those that a challenge is worth now. Open to all where the operator says so.',

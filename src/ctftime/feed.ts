@@ -1,8 +1,9 @@
 import { CLASSEMENT_WALK, placesInTurn } from '../classement/rank.js'
+import { UNKNOWN_DATE } from '../instant.js'
+
 import { toJsonText } from '../json.js'
 import { padded } from '../store/list.js'
 import type { Db } from '../store/store.js'
-import { UNKNOWN_DATE } from '../store/tables.js'
 import { walk } from '../store/walk.js'
 import { taskNames } from './names.js'
 

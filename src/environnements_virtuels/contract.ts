@@ -2,6 +2,8 @@ import Type, { type Static } from 'typebox'
 import { endpoint, isAny, OrNull, Text } from '../contract.js'
 import { contains, equals, Id, id, offset, pageSize } from '../parameters.js'
 
+const tag = { name: 'environnements_virtuels', description: "The virtual environments of the portal's events." }
+
 const EnvironnementItem = Type.Object({
   id_environnement_virtuel: Id,
   nom: Text('Name.'),
@@ -19,7 +21,7 @@ const Environnement = Type.Object({
 
 export const listEnvironnements = endpoint({
   path: '/environnements_virtuels',
-  tag: 'environnements_virtuels',
+  tag,
   summary: 'Search virtual environments',
   description: 'By id, ascending. Filters combine with AND.',
   query: {
@@ -36,7 +38,7 @@ export const listEnvironnements = endpoint({
 
 export const getEnvironnement = endpoint({
   path: '/environnements_virtuels/{id_environnement_virtuel}',
-  tag: 'environnements_virtuels',
+  tag,
   summary: 'Read a virtual environment',
   pathParameters: { id_environnement_virtuel: id('The virtual environment.') },
   response: Environnement,

@@ -1,5 +1,6 @@
 import type { Page } from '../contract.js'
 import { Problem } from '../errors.js'
+import { environnementsVirtuels } from '../model/kinds.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { listIds, padded } from '../store/list.js'
 import { statement } from '../store/query.js'
@@ -19,9 +20,7 @@ export async function findEnvironnements(
   debut = 0,
   limite = DEFAULT_PAGE_ROWS,
 ): Promise<Page<EnvironnementItemRow>> {
-  const { ids, ...counts } = await listIds(db, {
-    table: 'environnements_virtuels',
-    id: 'id_environnement_virtuel',
+  const { ids, ...counts } = await listIds(db, environnementsVirtuels, {
     contains: { nom_plie: filters.nom },
     equals: { os_cle: filters.os },
     debut,

@@ -1,5 +1,5 @@
+import { FieldError, text } from '../model/readers.js'
 import { Faults } from '../portal/faults.js'
-import { FieldError, text } from '../portal/fields.js'
 import { attempt, isRow, read, refuse, throwIfAny } from './faults.js'
 import { readJsonFile } from './json.js'
 import { Notes } from './notes.js'

@@ -1,6 +1,6 @@
 import { formatInstant } from '../instant.js'
+import { FieldError, required } from '../model/readers.js'
 import { Faults } from '../portal/faults.js'
-import { FieldError, required } from '../portal/fields.js'
 import { attempt, isRow, type Row, read, refuse, throwIfAny } from './faults.js'
 import { readJsonFile } from './json.js'
 import { Notes } from './notes.js'

@@ -1,5 +1,5 @@
+import { FieldError, type Read } from '../model/readers.js'
 import { Faults } from '../portal/faults.js'
-import { type Field, FieldError } from '../portal/fields.js'
 import { ImportError } from '../portal/import.js'
 
 /** The file cannot be read at all: one fault ends it. */
@@ -28,7 +28,7 @@ export function attempt(faults: Faults, place: () => string, read: () => void): 
 export type Row = Readonly<Record<string, unknown>>
 
 /** One field of a row. Throws `FieldError` that names the field. */
-export function read<T>(row: Row, name: string, field: Field<T>): T {
+export function read<T>(row: Row, name: string, field: Read<T>): T {
   try {
     return field(Object.hasOwn(row, name) ? row[name] : undefined)
   } catch (error) {

@@ -1,4 +1,4 @@
-import { recordKinds } from '../portal/records.js'
+import { KINDS } from '../model/kinds.js'
 import { refuse } from './faults.js'
 import { topLevelOf } from './top-level.js'
 
@@ -42,7 +42,7 @@ function formatOf(head: Buffer): FormatName | undefined {
   return keys[0] === 'success' ? 'ctfd-scoreboard' : undefined
 }
 
-const DUMP_LINE = new RegExp(`^\\{[^\\n]*"type"\\s*:\\s*"(?:${recordKinds.map(({ type }) => type).join('|')})"`)
+const DUMP_LINE = new RegExp(`^\\{[^\\n]*"type"\\s*:\\s*"(?:${KINDS.map(({ type }) => type).join('|')})"`)
 
 /** A dump whose first line is cut short has others, whose faults its import reports. */
 const LATER_DUMP_LINE = new RegExp(DUMP_LINE.source, 'm')

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { FieldError } from '../portal/fields.js'
+import { FieldError } from '../model/readers.js'
 
 /** So many hexadecimal digits are 52 bits: an id that JSON carries exactly. */
 const ID_DIGITS = 13

@@ -1,5 +1,5 @@
 import { parseInstant } from '../instant.js'
-import { type Field, FieldError, recordId } from '../portal/fields.js'
+import { FieldError, type Read, recordId } from '../model/readers.js'
 
 /** An exact number: `digits` times ten to the power of `exponent`. */
 export interface Decimal {
@@ -21,20 +21,20 @@ export function parseDecimal(text: string): Decimal | undefined {
 const DECIMAL = /^([+-]?)(\d{1,30})(?:\.(\d{0,30}))?(?:[eE]([+-]?\d{1,2}))?$/
 
 /** The id of a record: a number, or a text of digits. */
-export const id: Field<number> = (value) =>
+export const id: Read<number> = (value) =>
   recordId(typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value)
 
 /** The id of another record, or null where there is none. */
-export const idOrNull: Field<number | null> = (value) => (value === undefined || value === null ? null : id(value))
+export const idOrNull: Read<number | null> = (value) => (value === undefined || value === null ? null : id(value))
 
 /** Points of a platform that has whole ones alone: a number, or a decimal text such as "500.0". */
-export const wholePoints: Field<number> = (value) => toPoints(value, ONE, 0n, 'must be a whole number')
+export const wholePoints: Read<number> = (value) => toPoints(value, ONE, 0n, 'must be a whole number')
 
 /**
  * Points that may have a fraction, multiplied by `scale`. A product within a millionth of an integer is that integer, as sums
  * of fractions seldom end exactly; without a scale, only integers are taken.
  */
-export function points(scale: Decimal | undefined): Field<number> {
+export function points(scale: Decimal | undefined): Read<number> {
   if (!scale)
     return (value) => toPoints(value, ONE, 0n, 'has a fraction; --scale says by what to multiply, such as 100')
   return (value) => toPoints(value, scale, 1n, 'has a fraction still, multiplied by --scale')
@@ -64,7 +64,7 @@ function abs(number: bigint): bigint {
 const MAX_POINTS = 1_000_000_000_000n
 
 /** True or false, as databases write them: booleans, 0 and 1, or their texts. Absent and null are false. */
-export const truth: Field<boolean> = (value) => {
+export const truth: Read<boolean> = (value) => {
   if (value === undefined || value === null) return false
   const found = TRUTHS.get(typeof value === 'string' ? value.toLowerCase() : value)
   if (found === undefined) throw new FieldError('must be true or false, or 1 or 0')
@@ -77,7 +77,7 @@ const TRUTHS = new Map<unknown, boolean>([
 ])
 
 /** Seconds since 1970 of a date and time, in UTC where it has no offset; null where it is unknown. */
-export const naiveInstant: Field<number | null> = (value) => {
+export const naiveInstant: Read<number | null> = (value) => {
   if (value === undefined || value === null) return null
   const text = typeof value === 'string' ? value.trim() : ''
   const found = parseInstant(/(?:[Zz]|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`)
@@ -86,7 +86,7 @@ export const naiveInstant: Field<number | null> = (value) => {
 }
 
 /** Whole seconds since 1970, a fraction cut off; null where they are unknown. */
-export const unixSeconds: Field<number | null> = (value) => {
+export const unixSeconds: Read<number | null> = (value) => {
   if (value === undefined || value === null || value === '') return null
   const isNumber = typeof value === 'number' || (typeof value === 'string' && /^-?\d{1,15}(?:\.\d{0,30})?$/.test(value))
   const seconds = isNumber ? Math.floor(Number(value)) : Number.NaN

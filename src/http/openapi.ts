@@ -35,10 +35,7 @@ export function describe(operations: readonly Operation[], version: string, serv
     },
     servers: [{ url: serverUrl ?? '/' }],
     security: [{ service_session: [] }, { api_key: [] }, { bearer: [] }],
-    tags: [...new Set(operations.map(({ endpoint }) => endpoint.tag))].map((name) => ({
-      name,
-      description: tags[name],
-    })),
+    tags: [...new Map(operations.map(({ endpoint: { tag } }) => [tag.name, tag])).values()],
     paths,
     components: {
       securitySchemes: {
@@ -67,25 +64,11 @@ export function describe(operations: readonly Operation[], version: string, serv
   }
 }
 
-const tags: Record<string, string> = {
-  login: 'Sign in and out.',
-  cles_api: "The signed-in account's API keys.",
-  exploitation: 'What an operator looks at.',
-  challenges: 'Challenges and who solved them.',
-  rubriques: 'The categories of challenges.',
-  auteurs: "The portal's users.",
-  validations: 'Solves and other changes, as they come.',
-  classement: 'The ranking by score.',
-  export: 'The portal, or all of a resource, in one answer.',
-  ctftime: 'The results in the form that CTFtime reads.',
-  environnements_virtuels: "The virtual environments of the portal's events.",
-}
-
 function describeOperation(operation: Operation, serverUrl: string | undefined): object {
   const { endpoint, access, isHeld } = operation
   return {
     operationId: operationId(endpoint),
-    tags: [endpoint.tag],
+    tags: [endpoint.tag.name],
     summary: endpoint.summary,
     ...describeText(endpoint),
     ...(access === 'open' ? { security: [] } : access === 'session' ? { security: [{ service_session: [] }] } : {}),

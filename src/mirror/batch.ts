@@ -1,8 +1,9 @@
-import { FieldError } from '../portal/fields.js'
+import type { Kind } from '../model/kind.js'
+import { kindOf } from '../model/kinds.js'
+import { readKey, readRecord } from '../model/line.js'
+import { FieldError } from '../model/readers.js'
 import { ImportError, type ImportReport, importDump } from '../portal/import.js'
 import type { Tally } from '../portal/merge.js'
-import { type RecordKind, readKey, readRecord } from '../portal/record-kind.js'
-import { kindOf } from '../portal/records.js'
 import type { Store } from '../store/store.js'
 import type { Clock } from './clock.js'
 import { BadAnswer, MirrorError } from './errors.js'
@@ -115,8 +116,8 @@ function makePending(since: number): Pending {
 }
 
 /** Reads a line as the import will, so that what is wrong is told with where it came from. */
-function checked(line: Line, path: string): { kind: RecordKind; key: string } {
-  const kind = kindOf(line.type) as RecordKind
+function checked(line: Line, path: string): { kind: Kind; key: string } {
+  const kind = kindOf(line.type) as Kind
   try {
     if (line.supprime !== true) readRecord(kind, line)
     return { kind, key: readKey(kind, line).join(' ') }

@@ -1,35 +1,64 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { Check } from 'typebox/value'
-import { IdText, Score } from '../contract.js'
+import { IdText } from '../contract.js'
+import { isRequired } from '../model/line.js'
 import { Id } from '../parameters.js'
 import { storedUrl } from './portal-address.js'
 import { idOf, known, Maybe, rowOfLink, shaped, textOf, throwIfAnother } from './shape.js'
-import type { Listed, Noun, Place, Source } from './source.js'
+import {
+  type AuteurRead,
+  type ChallengeRead,
+  type Fields,
+  idFieldOf,
+  kindOfNoun,
+  type Listed,
+  NOUNS,
+  type Noun,
+  type Place,
+  type Source,
+} from './source.js'
 
 const PAGE_ROWS = 500
 
 /** What a portal must tell, and `Maybe` what may be unknown; what is not copied is not looked at. */
 const Text = Maybe(Type.String())
-const bodies = {
-  rubriques: Type.Array(Type.Object({ id_rubrique: Id, nom: Type.String() })),
-  challenges: Type.Array(Type.Object({ id_challenge: Id })),
-  auteurs: Type.Record(Type.String({ pattern: '^(0|[1-9][0-9]*)$' }), Type.Object({ id_auteur: IdText })),
-  environnements_virtuels: Type.Array(Type.Object({ id_environnement_virtuel: Id })),
-  challenge: Type.Object({
-    ...{ id_challenge: Id, id_rubrique: Id, titre: Type.String(), score: Score },
-    ...{ rubrique: Text, soustitre: Text, descriptif: Text, lang: Text, difficulte: Text, url_challenge: Text },
-    ...{ id_trad: Maybe(Id), date_publication: Text },
-    auteurs: Maybe(Type.Array(Type.Object({ id_auteur: IdText, nom: Type.String() }))),
-  }),
-  auteur: Type.Object({
-    ...{ id_auteur: IdText, nom: Type.String(), statut: Text, lang: Text, score: Maybe(Score) },
-    validations: Maybe(Type.Array(Type.Object({ id_challenge: Id, date: Text }))),
-  }),
-  environnement: Type.Object({
-    ...{ id_environnement_virtuel: Id, nom: Type.String(), os: Text, statut: Text, lang: Text },
-    ...{ description_fr: Text, description_en: Text, time_to_root: Maybe(Type.Integer({ minimum: 0 })) },
-  }),
+const Rubriques = Type.Array(Type.Object({ id_rubrique: Id, nom: Type.String() }))
+const ListOfAuteurs = Type.Record(Type.String({ pattern: '^(0|[1-9][0-9]*)$' }), Type.Object({ id_auteur: IdText }))
+
+/** What the details of challenges and authors tell besides the fields of the record. */
+const OfChallenge = Type.Object({
+  rubrique: Text,
+  auteurs: Maybe(Type.Array(Type.Object({ id_auteur: IdText, nom: Type.String() }))),
+})
+const OfAuteur = Type.Object({ validations: Maybe(Type.Array(Type.Object({ id_challenge: Id, date: Text }))) })
+
+const details = new Map(NOUNS.map((noun) => [noun, detailOf(noun)]))
+
+/** The fields of a record that its detail tells, and their shape there. */
+function detailOf(noun: Noun) {
+  const { key, fields } = kindOfNoun(noun)
+  const told = Object.entries(fields).filter(([name, { wire }]) => wire && !key.includes(name))
+  const shapes = told.map(([name, field]) => {
+    const Shape = field.wire === 'text' ? Type.String() : Type.Integer({ minimum: 0 })
+    return [name, isRequired(field) ? Shape : Maybe(Shape)]
+  })
+  const own = { [idFieldOf(noun)]: noun === 'auteurs' ? IdText : Id }
+  return { fields: Object.fromEntries(told), shape: Type.Object({ ...own, ...Object.fromEntries(shapes) }) }
+}
+
+/** A record as a line has it, without its id. Throws `BadAnswer`, also for another record than the one asked for. */
+function readFields(noun: Noun, id: number, at: Place, body: unknown): Fields {
+  const { fields, shape } = details.get(noun)!
+  const read = shaped(shape, at, body) as Record<string, string>
+  const idField = idFieldOf(noun)
+  throwIfAnother(id, idOf(read[idField]!, idField, at), at)
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, { type }]) => [
+      name,
+      type === 'text' ? textOf(read[name]) : known(read[name], (value) => value),
+    ]),
+  )
 }
 
 const Problem = Type.Object({ code: Type.Literal('resource_not_found') })
@@ -39,6 +68,7 @@ export function contractSource(portalUrl: string): Source {
   const toStored = storedUrl(portalUrl)
   return {
     dialect: 'contract',
+    nouns: NOUNS,
     pageOf: (noun, debut) => `/${noun}?limite=${PAGE_ROWS}${debut === 0 ? '' : `&debut_${noun}=${debut}`}`,
     readPage(noun, debut, at, body, headers) {
       const total = headers['x-total-count']
@@ -52,51 +82,41 @@ export function contractSource(portalUrl: string): Source {
       headers.link === undefined ? undefined : { next: nextRow(noun, debut, at, headers) },
     rubriques: {
       path: '/rubriques',
-      read: (at, body) => shaped(bodies.rubriques, at, body).map(({ id_rubrique, nom }) => ({ id_rubrique, nom })),
+      read: (at, body) => shaped(Rubriques, at, body).map(({ id_rubrique, nom }) => ({ id_rubrique, nom })),
     },
     readChallenge({ id }, at, body) {
-      const read = shaped(bodies.challenge, at, body)
-      throwIfAnother(id, read.id_challenge, at)
-      const { id_rubrique, titre, score, soustitre, descriptif, lang, difficulte, id_trad, date_publication } = read
-      const url_challenge = toStored(textOf(read.url_challenge), id)
-      const auteurs = known(read.auteurs, (rows) => rows) ?? []
+      const fields = readFields('challenges', id, at, body) as ChallengeRead['fields']
+      const { rubrique, auteurs } = shaped(OfChallenge, at, body)
       return {
-        fields: {
-          ...{ id_rubrique, titre, soustitre, descriptif, lang, score, difficulte },
-          ...{ id_trad: known(id_trad, Number), url_challenge, date_publication: known(date_publication, String) },
-        },
-        rubrique: { id_rubrique, nom: textOf(read.rubrique) },
-        auteurs: auteurs.map(({ id_auteur, nom }) => ({ id_auteur: idOf(id_auteur, 'id_auteur', at), nom })),
+        fields: { ...fields, url_challenge: toStored(String(fields.url_challenge), id) },
+        rubrique: { id_rubrique: fields.id_rubrique, nom: textOf(rubrique) },
+        auteurs: (known(auteurs, (rows) => rows) ?? []).map(({ id_auteur, nom }) => ({
+          id_auteur: idOf(id_auteur, 'id_auteur', at),
+          nom,
+        })),
       }
     },
     readAuteur(id, at, body) {
-      const { id_auteur, nom, statut, lang, score, validations } = shaped(bodies.auteur, at, body)
-      throwIfAnother(id, idOf(id_auteur, 'id_auteur', at), at)
-      const solved = known(validations, (rows) => rows) ?? []
+      const fields = readFields('auteurs', id, at, body) as AuteurRead['fields']
+      const { validations } = shaped(OfAuteur, at, body)
       return {
-        fields: { nom, statut: textOf(statut), lang: textOf(lang), score: known(score, Number) },
-        validations: solved.map(({ id_challenge, date }) => ({ id_challenge, date: known(date, String) })),
+        fields,
+        validations: (known(validations, (rows) => rows) ?? []).map(({ id_challenge, date }) => ({
+          id_challenge,
+          date: known(date, String),
+        })),
       }
     },
-    readEnvironnement(id, at, body) {
-      const read = shaped(bodies.environnement, at, body)
-      throwIfAnother(id, read.id_environnement_virtuel, at)
-      const { nom, os, statut, lang, description_fr, description_en, time_to_root } = read
-      return { nom, os, statut, lang, description_fr, description_en, time_to_root: known(time_to_root, Number) }
-    },
+    readPlain: readFields,
     isNothing: (body) => Check(Problem, body),
   }
 }
 
 function rowsOf(noun: Noun, at: Place, body: unknown): Listed[] {
-  const ids = {
-    challenges: () => shaped(bodies.challenges, at, body).map(({ id_challenge }) => id_challenge),
-    auteurs: () =>
-      Object.values(shaped(bodies.auteurs, at, body)).map(({ id_auteur }) => idOf(id_auteur, 'id_auteur', at)),
-    environnements_virtuels: () =>
-      shaped(bodies.environnements_virtuels, at, body).map((row) => row.id_environnement_virtuel),
-  }[noun]()
-  return ids.map((id) => ({ id, note: '' }))
+  const field = idFieldOf(noun)
+  const shape = noun === 'auteurs' ? ListOfAuteurs : Type.Array(Type.Object({ [field]: Id }))
+  const rows = Object.values(shaped<TSchema>(shape, at, body) as object) as Record<string, string | number>[]
+  return rows.map((row) => ({ id: idOf(row[field] as string | number, field, at), note: '' }))
 }
 
 /** The row of the link `next` (RFC 8288). */

@@ -1,30 +1,28 @@
-import { formatInstant } from '../instant.js'
+import { formatInstant, UNKNOWN_DATE } from '../instant.js'
 import type { Db } from '../store/store.js'
-import { UNKNOWN_DATE } from '../store/tables.js'
-import type { Noun } from './source.js'
+import { idFieldOf, NOUNS, type Noun, type PlainNoun } from './source.js'
 
 /** Which records the copy has, with what a pass must know of each. */
-export interface Known {
+export interface Known extends Record<PlainNoun | 'auteurs', Set<number>> {
   rubriques: Map<number, string>
   /** With their scores. */
   challenges: Map<number, number>
-  auteurs: Set<number>
-  environnements_virtuels: Set<number>
 }
 
 export async function findKnown(db: Db): Promise<Known> {
   const rubriques = await db.select<{ id: number; nom: string }>('select id_rubrique as id, nom from rubriques')
   const challenges = await db.select<{ id: number; score: number }>('select id_challenge as id, score from challenges')
-  const auteurs = await db.select<{ id: number }>('select id_auteur as id from auteurs')
-  const environnements = await db.select<{ id: number }>(
-    'select id_environnement_virtuel as id from environnements_virtuels',
-  )
-  return {
+  const known = {
     rubriques: new Map(rubriques.map(({ id, nom }) => [id, nom])),
     challenges: new Map(challenges.map(({ id, score }) => [id, score])),
-    auteurs: new Set(auteurs.map(({ id }) => id)),
-    environnements_virtuels: new Set(environnements.map(({ id }) => id)),
-  }
+  } as Known
+  for (const noun of NOUNS) if (noun !== 'challenges') known[noun] = await findIds(db, noun)
+  return known
+}
+
+async function findIds(db: Db, noun: Noun): Promise<Set<number>> {
+  const rows = await db.select<{ id: number }>(`select ${idFieldOf(noun)} as id from ${noun}`)
+  return new Set(rows.map(({ id }) => id))
 }
 
 /**
@@ -33,7 +31,7 @@ export async function findKnown(db: Db): Promise<Known> {
  * answer was read, the answer is read anew, though it may be the same.
  */
 export async function readingsOf(db: Db, noun: Noun, ids: readonly number[]): Promise<Map<number, string>> {
-  if (noun === 'environnements_virtuels' || ids.length === 0) return new Map()
+  if ((noun !== 'auteurs' && noun !== 'challenges') || ids.length === 0) return new Map()
   const marks = ids.map(() => '?').join(', ')
   const select =
     noun === 'auteurs'
@@ -45,19 +43,12 @@ export async function readingsOf(db: Db, noun: Noun, ids: readonly number[]): Pr
   return new Map(rows.map(({ id, lecture }) => [id, String(lecture)]))
 }
 
-export interface AuteurCopy {
-  nom: string
-  statut: string
-  lang: string
-  score: number
-}
-
 /** An author as the copy has them, and the dates of what they solved; undefined for one whom it lacks. */
 export async function findAuteur(
   db: Db,
   id: number,
-): Promise<{ auteur: AuteurCopy; validations: Map<number, string | null> } | undefined> {
-  const [auteur] = await db.select<AuteurCopy>('select nom, statut, lang, score from auteurs where id_auteur = ?', id)
+): Promise<{ auteur: Record<string, unknown>; validations: Map<number, string | null> } | undefined> {
+  const [auteur] = await db.select<Record<string, unknown>>('select * from auteurs where id_auteur = ?', id)
   if (!auteur) return undefined
   const rows = await db.select<{ id_challenge: number; date: number }>(
     'select id_challenge, date from validations where id_auteur = ?',

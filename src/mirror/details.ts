@@ -3,9 +3,9 @@ import { readingsOf } from './copy.js'
 import { MirrorError } from './errors.js'
 import { isUnchanged } from './lists.js'
 import { bodyOf, jsonIn, tagOf } from './shape.js'
-import { type Listed, NOUNS, type Noun } from './source.js'
+import type { Listed, Noun } from './source.js'
 import { lookUp, type Resource } from './state.js'
-import { removeRecord, takeAuteur, takeChallenge, takeEnvironnement } from './take.js'
+import { removeRecord, takeAuteur, takeChallenge, takePlain } from './take.js'
 
 /** Records whose state is looked up at a time. */
 const CHUNK_RECORDS = 500
@@ -14,8 +14,7 @@ const CHUNK_RECORDS = 500
 export async function readDetails(pass: Pass, listed: ReadonlyMap<Noun, Listed[]>): Promise<void> {
   const { store, batch, connections, touched, passe, faults, unlisted } = pass
   const estimate = makeEstimate(pass, listed)
-  for (const noun of NOUNS) {
-    const records = listed.get(noun) as Listed[]
+  for (const [noun, records] of listed) {
     for (let from = 0; from < records.length; from += CHUNK_RECORDS) {
       const chunk = records.slice(from, from + CHUNK_RECORDS)
       const held = await lookUp(
@@ -65,8 +64,8 @@ async function readDetail(
   }
   if (noun === 'challenges')
     return remember(takeChallenge(pass, listed.id, source.readChallenge(listed, at, body), chemin))
-  if (noun === 'environnements_virtuels') {
-    return remember(takeEnvironnement(pass, listed.id, source.readEnvironnement(listed.id, at, body), chemin))
+  if (noun !== 'auteurs') {
+    return remember(takePlain(pass, noun, listed.id, source.readPlain(noun, listed.id, at, body), chemin))
   }
   const read = source.readAuteur(listed.id, at, body)
   for (const { id_challenge } of read.validations) await readIfNew(pass, id_challenge, chemin)
@@ -118,17 +117,18 @@ async function inTurns<T>(items: readonly T[], atOnce: number, work: (item: T) =
 /** How much is done, and how long the rest takes at the pace of what was asked for so far. */
 function makeEstimate({ clock, transport, onProgress }: Pass, listed: ReadonlyMap<Noun, Listed[]>) {
   const begun = { at: clock.now(), requests: transport.tally.requests }
-  const done = { challenges: 0, auteurs: 0, environnements_virtuels: 0 }
-  const all = NOUNS.reduce((sum, noun) => sum + (listed.get(noun) as Listed[]).length, 0)
+  const done = new Map<Noun, number>()
+  const all = [...listed.values()].reduce((sum, records) => sum + records.length, 0)
   let left = all
   return {
     advance(noun: Noun) {
-      done[noun]++
+      const nbDone = (done.get(noun) ?? 0) + 1
+      done.set(noun, nbDone)
       left--
       const sent = transport.tally.requests - begun.requests
       const secondsLeft = sent === 0 ? undefined : ((clock.now() - begun.at) / 1_000 / sent) * left
       const part = (all - left) / all
-      onProgress(`reading ${noun}`, done[noun], (listed.get(noun) as Listed[]).length, part, secondsLeft)
+      onProgress(`reading ${noun}`, nbDone, (listed.get(noun) as Listed[]).length, part, secondsLeft)
     },
   }
 }

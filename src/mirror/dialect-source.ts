@@ -6,7 +6,7 @@ import { parseParis } from '../paris.js'
 import { BadAnswer } from './errors.js'
 import { storedUrl } from './portal-address.js'
 import { idOf, known, Maybe, rowOfLink, shaped, textOf, throwIfAnother } from './shape.js'
-import type { ListPage, Noun, Place, Source } from './source.js'
+import { idFieldOf, type ListPage, type Noun, type Place, type Source } from './source.js'
 
 /** Scalars are texts; a number in the place of one says the same. */
 const Scalar = Type.Union([Type.String(), Type.Number()])
@@ -20,12 +20,6 @@ const Envelope = <T extends TSchema>(payload: T) => Type.Tuple([payload], { addi
 /** What a portal must tell, and `Maybe` what may be unknown; what is not copied is not looked at. */
 const Text = Maybe(Type.String())
 const NamedAuteur = Type.Object({ id_auteur: IdScalar, nom: Type.String() })
-const lists = {
-  challenges: Type.Object({ id_challenge: IdScalar, lang: Text }),
-  auteurs: Type.Object({ id_auteur: IdScalar }),
-  environnements_virtuels: Type.Object({ id_environnement_virtuel: IdScalar }),
-}
-
 const Challenge = Type.Object({
   titre: Type.String(),
   rubrique: Text,
@@ -64,6 +58,7 @@ export function dialectSource(portalUrl: string): Source {
   const toStored = storedUrl(portalUrl)
   return {
     dialect: 'dialect',
+    nouns: ['challenges', 'auteurs', 'environnements_virtuels'],
     pageOf: (noun, debut) => (debut === 0 ? `/${noun}` : `/${noun}?debut_${noun}=${debut}`),
     readPage,
     nextOf: () => undefined,
@@ -97,7 +92,7 @@ export function dialectSource(portalUrl: string): Source {
         })),
       }
     },
-    readEnvironnement(_id, at, body) {
+    readPlain(_noun, _id, at, body) {
       const read = shaped(Environnement, at, Array.isArray(body) ? payloadOf(body, at) : body)
       const { nom, os, description_fr, description_en, time_to_root } = read
       return { nom, os, description_fr, description_en, time_to_root: wholeOf(time_to_root, 'time_to_root', at) }
@@ -107,11 +102,10 @@ export function dialectSource(portalUrl: string): Source {
 }
 
 function readPage(noun: Noun, debut: number, at: Place, body: unknown): ListPage {
-  const [payload, ...links] = shaped(Envelope(Rows(lists[noun])), at, body) as [object, ...Static<typeof Link>[]]
+  const id = idFieldOf(noun)
+  const row = Type.Object({ [id]: IdScalar, ...(noun === 'challenges' ? { lang: Text } : {}) })
+  const [payload, ...links] = shaped(Envelope(Rows(row)), at, body) as [object, ...Static<typeof Link>[]]
   const rows = Object.values(payload) as Record<string, string | number | null>[]
-  const id = { challenges: 'id_challenge', auteurs: 'id_auteur', environnements_virtuels: 'id_environnement_virtuel' }[
-    noun
-  ]
   const next = links.find(({ rel }) => rel === 'next')
   return {
     rows: rows.map((row) => ({ id: idOf(row[id] as string | number, id, at), note: String(row.lang ?? '') })),

@@ -1,7 +1,7 @@
 import type { Pass } from './context.js'
 import { BadAnswer, MirrorError } from './errors.js'
 import { bodyOf, jsonIn, tagOf } from './shape.js'
-import { type Listed, type ListPage, NOUNS, type Noun, type Place } from './source.js'
+import type { Listed, ListPage, Noun, Place } from './source.js'
 import { lookUp, type Resource } from './state.js'
 import { takeRubriques } from './take.js'
 import type { Answer } from './transport.js'
@@ -54,7 +54,7 @@ export async function hasRows(pass: Pass, noun: Noun): Promise<boolean> {
  * there yesterday is not likely to be empty today. The lists are asked for again by the next pass.
  */
 export function refuseEmpty({ source, transport, batch, emptyLists }: Pass): never {
-  for (const noun of NOUNS) batch.gone(source.pageOf(noun, 0))
+  for (const noun of source.nouns) batch.gone(source.pageOf(noun, 0))
   if (source.rubriques) batch.gone(source.rubriques.path)
   throw new MirrorError(
     `${transport.base} has nothing to copy: ${emptyLists.join(', ')}, without a single row; check that URL is the whole address of the portal's API (the dialect of Palmarès is under /rootme), and that the portal holds data`,

@@ -11,7 +11,7 @@ import { MirrorError } from './errors.js'
 import { makeFaults } from './faults.js'
 import { hasRows, readRubriques, refuseEmpty, walkList } from './lists.js'
 import { tagOf } from './shape.js'
-import { type Dialect, type Listed, NOUNS, type Noun, type Source } from './source.js'
+import type { Dialect, Listed, Noun, Source } from './source.js'
 import { beginPass, claim, endPass, lookUp, release, rememberDialect } from './state.js'
 import { keptFor } from './take.js'
 import type { Tally as Requests } from './transport.js'
@@ -78,7 +78,7 @@ async function run(pass: Pass, settle: (source: Source) => Promise<void>): Promi
   const rubriques = await readRubriques(pass)
   let isPortal = rubriques !== undefined && rubriques.size > 0
   const listed = new Map<Noun, Listed[]>()
-  for (const noun of NOUNS) {
+  for (const noun of source.nouns) {
     const isFollowed = noun === 'auteurs' && followed
     const rows = isFollowed ? [...followed].map((id) => ({ id, note: '' })) : await walkList(pass, noun)
     listed.set(noun, rows)
@@ -89,7 +89,7 @@ async function run(pass: Pass, settle: (source: Source) => Promise<void>): Promi
   await settle(source)
   if (followed) await removeUnfollowed(pass, followed)
   // Whoever is in the copy and in no list is asked for; only a 404 removes them, as lists move while they are read.
-  for (const noun of NOUNS) listed.set(noun, [...listed.get(noun)!, ...unnamed(known[noun].keys(), listed.get(noun)!)])
+  for (const [noun, rows] of listed) listed.set(noun, [...rows, ...unnamed(known[noun].keys(), rows)])
   await readDetails(pass, listed)
   pass.onProgress('writing the copy', 0, undefined, 1)
   await batch.flush()

@@ -1,8 +1,25 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Kind } from '../model/kind.js'
+import { LISTED_KINDS, type ListedKind } from '../model/kinds.js'
 
-/** What lists name and details tell. */
-export type Noun = 'challenges' | 'auteurs' | 'environnements_virtuels'
-export const NOUNS: readonly Noun[] = ['challenges', 'auteurs', 'environnements_virtuels']
+/** The kinds of records that a portal lists and details, by the names of their lists. */
+export type Noun = ListedKind['table']
+/** Those of which a detail tells the record and nothing else. */
+export type PlainNoun = Exclude<Noun, 'challenges' | 'auteurs'>
+
+/** Challenges come first: authors refer to them. */
+export const NOUNS: readonly Noun[] = [...new Set<Noun>(['challenges', ...LISTED_KINDS.map(({ table }) => table)])]
+
+const kinds = new Map<Noun, Kind>(LISTED_KINDS.map((kind) => [kind.table, kind]))
+
+export function kindOfNoun(noun: Noun): Kind {
+  return kinds.get(noun) as Kind
+}
+
+/** The field that carries the id of a record. */
+export function idFieldOf(noun: Noun): string {
+  return kindOfNoun(noun).key[0] as string
+}
 
 export type Dialect = 'contract' | 'dialect'
 
@@ -44,6 +61,8 @@ export interface AuteurRead {
 /** How one convention asks and answers. What is read is checked first: throws `BadAnswer` that names address and field. */
 export interface Source {
   dialect: Dialect
+  /** What it has lists of, in the order of `NOUNS`. */
+  nouns: readonly Noun[]
   /** The address of one page of a list. */
   pageOf(noun: Noun, debut: number): string
   readPage(noun: Noun, debut: number, at: Place, body: unknown, headers: IncomingHttpHeaders): ListPage
@@ -53,7 +72,7 @@ export interface Source {
   rubriques?: { path: string; read(at: Place, body: unknown): Rubrique[] }
   readChallenge(listed: Listed, at: Place, body: unknown): ChallengeRead
   readAuteur(id: number, at: Place, body: unknown): AuteurRead
-  readEnvironnement(id: number, at: Place, body: unknown): Fields
+  readPlain(noun: PlainNoun, id: number, at: Place, body: unknown): Fields
   /** Whether a 404 is one of a record or an empty list, and not of a path that nobody serves. */
   isNothing(body: unknown): boolean
 }

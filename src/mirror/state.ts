@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { DATA_KINDS } from '../model/kinds.js'
 import type { Db, Store } from '../store/store.js'
 import { MirrorError } from './errors.js'
 import type { Dialect } from './source.js'
@@ -58,7 +59,7 @@ async function findState(db: Db): Promise<MirrorState | undefined> {
 }
 
 async function isEmpty(db: Db): Promise<boolean> {
-  for (const table of ['rubriques', 'auteurs', 'challenges', 'environnements_virtuels']) {
+  for (const { table } of DATA_KINDS) {
     if ((await db.select(`select 1 from ${table} limit 1`)).length > 0) return false
   }
   return true

@@ -1,7 +1,16 @@
 import type { Line } from './batch.js'
 import type { Pass } from './context.js'
 import { findAuteur, findLogins, type Known } from './copy.js'
-import type { AuteurRead, ChallengeRead, Fields, Noun, Rubrique } from './source.js'
+import {
+  type AuteurRead,
+  type ChallengeRead,
+  type Fields,
+  idFieldOf,
+  kindOfNoun,
+  type Noun,
+  type PlainNoun,
+  type Rubrique,
+} from './source.js'
 
 /*
  * Each turns one answer into lines of the dump, and says what the copy will hold that the answer alone does not tell:
@@ -76,17 +85,22 @@ export async function takeAuteur(pass: Pass, id: number, read: AuteurRead, path:
   batch.put(lines, path)
   if (!known.auteurs.has(id)) touched.added.add(id)
   known.auteurs.add(id)
-  const { nom, statut, lang, score } = read.fields
+  // Only a score may be null here.
   const is = before?.auteur
-  const isSame = is?.nom === nom && is.statut === statut && is.lang === lang && (score ?? is.score) === is.score
+  const isSame = Object.entries(read.fields).every(([name, value]) => (value ?? is?.score) === is?.[name])
   if (!isSame) touched.changed.add(id)
   return isWhole ? String(points) : undefined
 }
 
-export function takeEnvironnement({ batch, known }: Pass, id: number, fields: Fields, path: string): string {
-  batch.put([{ type: 'environnement_virtuel', id_environnement_virtuel: id, ...fields }], path)
-  known.environnements_virtuels.add(id)
+export function takePlain({ batch, known }: Pass, noun: PlainNoun, id: number, fields: Fields, path: string): string {
+  batch.put([{ ...lineOf(noun, id), ...fields }], path)
+  known[noun].add(id)
   return '0'
+}
+
+/** What a line says of any record. */
+function lineOf(noun: Noun, id: number): Line {
+  return { type: kindOfNoun(noun).type, [idFieldOf(noun)]: id }
 }
 
 /**
@@ -103,11 +117,7 @@ export async function removeRecord(pass: Pass, noun: Noun, id: number, path: str
   // A challenge that was read before its author went may wait to go in, and names somebody who must be there for it.
   // While that is written, another connection may bring one more.
   while (noun === 'auteurs' && batch.holds('challenge')) await batch.flush()
-  if (known[noun].delete(id)) {
-    if (noun === 'challenges') batch.put([{ type: 'challenge', id_challenge: id, supprime: true }], path)
-    else if (noun === 'auteurs') batch.put([{ type: 'auteur', id_auteur: id, supprime: true }], path)
-    else batch.put([{ type: 'environnement_virtuel', id_environnement_virtuel: id, supprime: true }], path)
-  }
+  if (known[noun].delete(id)) batch.put([{ ...lineOf(noun, id), supprime: true }], path)
   if (noun === 'auteurs' && followed) onWarning(`the portal has no author ${id}, whom --authors names`)
   batch.gone(path)
 }

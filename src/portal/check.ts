@@ -1,4 +1,6 @@
+import { REPORTED_KINDS } from '../model/kinds.js'
 import { verifyOrders } from '../store/counted/build.js'
+
 import { EVERYTHING } from '../store/journal.js'
 import { ORDERS } from '../store/orders.js'
 import type { Db, Store } from '../store/store.js'
@@ -84,15 +86,7 @@ export async function repairPortal(store: Store, onStep: OnLook = () => undefine
 /** Faults of a kind that are shown. */
 const SHOWN = 6
 
-const COUNTED = [
-  'rubriques',
-  'challenges',
-  'auteurs',
-  'validations',
-  'environnements_virtuels',
-  'comptes',
-  'cles_api',
-] as const
+const COUNTED = [...REPORTED_KINDS.map(({ table }) => table), 'cles_api']
 
 async function checkCounts(db: Db): Promise<string[]> {
   const challenges = await db.select<{ id: number }>(

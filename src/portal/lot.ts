@@ -1,9 +1,19 @@
+import type { Kind, Reference } from '../model/kind.js'
 import type { Db } from '../store/store.js'
-import type { RecordKind } from './record-kind.js'
 
 /** The temporary table that holds the lines about one table of the portal, until they are merged into it. */
 export function lotOf(table: string): string {
   return `lot_${table}`
+}
+
+/** A condition: two aliases have the same record of a kind. */
+export function sameKey({ key }: Pick<Kind, 'key'>, one: string, other: string): string {
+  return key.map((column) => `${one}.${column} = ${other}.${column}`).join(' and ')
+}
+
+/** Columns of an alias as one value, which can be compared whole. */
+export function tuple(columns: readonly string[], alias: string): string {
+  return `(${columns.map((column) => `${alias}.${column}`).join(', ')})`
 }
 
 /** A lot to be made: its name without the prefix, its columns, and those tables whose columns they are like. */
@@ -14,13 +24,29 @@ export interface Lot {
 }
 
 /** The lots of a kind: one for its records, and one for the lists in them. */
-export function lotsOf(kind: RecordKind): Lot[] {
-  const { table, key, columns, staged, children } = kind
-  const own = { ligne: 'bigint', supprime: 'bigint', ...like(table, key, columns), ...staged }
+export function lotsOf({ table, key, columns, staged, list }: Kind): Lot[] {
+  const types = Object.entries(staged).map(([name, type]) => [name, type === 'integer' ? 'bigint' : type])
+  const own = { ligne: 'bigint', supprime: 'bigint', ...like(table, key, columns), ...Object.fromEntries(types) }
   const lots = [{ table, columns: own, from: table }]
-  if (!children) return lots
-  const listed = { ligne: 'bigint', ...like(table, key), ...like(children.table, children.columns) }
-  return [...lots, { table: children.table, columns: listed, from: `${table}, ${children.table}` }]
+  if (!list) return lots
+  const listed = { ligne: 'bigint', ...like(table, key), ...like(list.table, list.columns) }
+  return [...lots, { table: list.table, columns: listed, from: `${table}, ${list.table}` }]
+}
+
+/** A column of a lot that names a record of another table, and the field of the line that it comes from. */
+export interface StagedReference extends Reference {
+  lot: string
+  field: string
+  /** The lot of a list has no column `supprime`. */
+  isOfList: boolean
+}
+
+export function referencesIn({ table, references, list }: Kind): StagedReference[] {
+  const listed = list?.references.filter(({ column }) => list.columns.includes(column)) ?? []
+  return [
+    ...references.map((each) => ({ ...each, lot: lotOf(table), field: each.column, isOfList: false })),
+    ...listed.map((each) => ({ ...each, lot: lotOf(list!.table), field: list!.field, isOfList: true })),
+  ]
 }
 
 /** Makes a lot: its columns are of a type, or of the type that a column of the portal has. */

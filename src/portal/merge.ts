@@ -1,10 +1,10 @@
 import { findOperators, lockOperators } from '../auth/operators.js'
 import { nowSeconds } from '../instant.js'
+import type { Kind, Reference } from '../model/kind.js'
+import { comptes, DATA_KINDS, KINDS } from '../model/kinds.js'
 import type { Db } from '../store/store.js'
 import type { Faults } from './faults.js'
-import { lotOf } from './lot.js'
-import type { RecordKind } from './record-kind.js'
-import { recordKinds } from './records.js'
+import { lotOf, referencesIn, type StagedReference, sameKey, tuple } from './lot.js'
 
 /** What an import did to the records of one kind. */
 export interface Tally {
@@ -27,15 +27,12 @@ export interface MergeOptions {
   removeOperators?: boolean
 }
 
-const accountKinds = recordKinds.filter(({ type }) => type === 'compte')
-const dataKinds = recordKinds.filter(({ type }) => type !== 'compte')
-
 /**
  * Moves the staged records into their tables, all but the accounts, and says what changed; a reference to nothing goes to
  * `faults`, one of an account too.
  */
 export async function mergeData(db: Db, options: MergeOptions, faults: Faults): Promise<Tally[]> {
-  const tallies = await mergeKinds(db, dataKinds, options)
+  const tallies = await mergeKinds(db, DATA_KINDS, options)
   await checkReferences(db, faults, options)
   return tallies
 }
@@ -50,7 +47,7 @@ export async function mergeAccounts(
   faults: Faults,
 ): Promise<{ tallies: Tally[]; removedAccounts: string[] }> {
   const operators = await lockOperators(db)
-  const tallies = await mergeKinds(db, accountKinds, options)
+  const tallies = await mergeKinds(db, [comptes], options)
   const removed = await db.select<{ login: string }>('select login from parti_comptes order by login')
   if (operators.length > 0 && !options.removeOperators && (await findOperators(db)).length === 0) {
     faults.add(
@@ -61,7 +58,7 @@ export async function mergeAccounts(
   return { tallies, removedAccounts: removed.map(({ login }) => login) }
 }
 
-async function mergeKinds(db: Db, kinds: readonly RecordKind[], options: MergeOptions): Promise<Tally[]> {
+async function mergeKinds(db: Db, kinds: readonly Kind[], options: MergeOptions): Promise<Tally[]> {
   const tallies: Tally[] = []
   const removed = new Map<string, number>()
   const steps = kinds.length * 2
@@ -84,74 +81,70 @@ export function hasChanged(tallies: readonly Tally[]): boolean {
   return tallies.some(({ added, changed, removed, listed }) => added + changed + removed + listed > 0)
 }
 
-async function remove(db: Db, kind: RecordKind, { replace, withAccounts }: MergeOptions): Promise<number> {
+async function remove(db: Db, kind: Kind, { replace, withAccounts }: MergeOptions): Promise<number> {
   const { table } = kind
   const gone = `parti_${table}`
-  const isSame = (alias: string) => kind.key.map((column) => `${alias}.${column} = t.${column}`).join(' and ')
-  const named = `select 1 from ${lotOf(table)} l where ${isSame('l')}`
-  const isReplaced = replace && (kind.type !== 'compte' || withAccounts)
+  const named = `select 1 from ${lotOf(table)} l where ${sameKey(kind, 'l', 't')}`
+  const isReplaced = replace && (!kind.isAccount || withAccounts)
   const isUnnamed = `not exists (${named} and l.supprime = 0)`
   const isRemoved = isReplaced ? isUnnamed : `exists (${named} and l.supprime = 1)`
-  const isGone = kind.type === 'compte' ? `${isRemoved} or (${GONE_AUTHORS} and ${isUnnamed})` : isRemoved
+  const isGone = kind.isAccount ? `${isRemoved} or (${GONE_AUTHORS} and ${isUnnamed})` : isRemoved
   await db.exec(`drop table if exists ${gone}`)
   await db.exec(`create temporary table ${gone} as select ${kind.key.join(', ')} from ${table} t where ${isGone}`)
-  for (const [child, condition] of hangingOn[table] ?? []) await db.exec(`delete from ${child} where ${condition}`)
-  return db.exec(`delete from ${table} as t where exists (select 1 from ${gone} g where ${isSame('g')})`)
+  for (const [child, condition] of hangingOn(kind)) await db.exec(`delete from ${child} where ${condition}`)
+  return db.exec(`delete from ${table} as t where exists (select 1 from ${gone} g where ${sameKey(kind, 'g', 't')})`)
 }
 
 const GONE_AUTHORS = 'id_auteur in (select id_auteur from parti_auteurs)'
 const OF_GONE_ACCOUNTS = `id_compte in (
   select id_compte from comptes where login in (select login from parti_comptes))`
 
-/** What goes with a record. */
-const hangingOn: Record<string, [table: string, condition: string][]> = {
-  auteurs: [
-    ['validations', GONE_AUTHORS],
-    ['challenges_auteurs', GONE_AUTHORS],
-  ],
-  challenges: [
-    ['validations', 'id_challenge in (select id_challenge from parti_challenges)'],
-    ['challenges_auteurs', 'id_challenge in (select id_challenge from parti_challenges)'],
-  ],
-  comptes: [
-    ['sessions', OF_GONE_ACCOUNTS],
-    ['cles_api', OF_GONE_ACCOUNTS],
-    ['adresses_connues', OF_GONE_ACCOUNTS],
-  ],
+/** What is removed with a record: the rows that it is a part of the key of. Accounts have tables of their own. */
+function hangingOn(kind: Kind): [table: string, condition: string][] {
+  if (kind.isAccount) return ['sessions', 'cles_api', 'adresses_connues'].map((table) => [table, OF_GONE_ACCOUNTS])
+  const names = ({ parent }: Reference) => parent === kind.table
+  const children = KINDS.flatMap(({ table, key, references, list }: Kind) => [
+    ...references.filter(({ column }) => key.includes(column)).map((reference) => ({ table, ...reference })),
+    ...(list?.references.map((reference) => ({ table: list.table, ...reference })) ?? []),
+  ])
+  return children
+    .filter(names)
+    .map(({ table, column }) => [table, `${column} in (select ${column} from parti_${kind.table})`])
 }
 
-async function upsert(db: Db, kind: RecordKind): Promise<Pick<Tally, 'added' | 'changed' | 'listed'>> {
-  const { table, key } = kind
+async function upsert(db: Db, kind: Kind): Promise<Pick<Tally, 'added' | 'changed' | 'listed'>> {
+  const { table } = kind
   const lot = lotOf(table)
-  const isSame = key.map((column) => `t.${column} = l.${column}`).join(' and ')
   const [count] = await db.select<{ nb: number }>(
-    `select count(*) as nb from ${lot} l where supprime = 0 and not exists (select 1 from ${table} t where ${isSame})`,
+    `select count(*) as nb from ${lot} l where supprime = 0 and not exists (select 1 from ${table} t where ${sameKey(kind, 't', 'l')})`,
   )
   const added = Number(count?.nb)
-  if (kind.type === 'compte') await endSessions(db)
+  if (kind.isAccount) await endSessions(db)
   const written = await db.exec(upsertOf(kind))
-  const listed =
-    kind.type === 'challenge' ? await mergeAuthorships(db) : kind.type === 'compte' ? await mergeKeys(db) : 0
+  const listed = kind.isAccount ? await mergeKeys(db) : await mergeList(db, kind)
   return { added, changed: written - added, listed }
 }
 
 /** Writes the records of a lot into their table, where they differ. */
-export function upsertOf({ table, key, columns }: RecordKind): string {
+export function upsertOf({ table, key, columns }: Kind): string {
   const all = [...key, ...columns].join(', ')
-  const row = (alias: string) => `(${columns.map((column) => `${alias}.${column}`).join(', ')})`
   return `insert into ${table} (${all}) select ${all} from ${lotOf(table)} where supprime = 0 order by ${key.join(', ')}
      on conflict (${key.join(', ')}) do update set ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}
-     where ${row(table)} is distinct from ${row('excluded')}`
+     where ${tuple(columns, table)} is distinct from ${tuple(columns, 'excluded')}`
 }
 
-export async function mergeAuthorships(db: Db): Promise<number> {
-  const lot = lotOf('challenges_auteurs')
+/** The rows of a list become those of its lines. Says how many were added or removed. */
+export async function mergeList(db: Db, { table, key, list }: Kind): Promise<number> {
+  if (!list) return 0
+  const lot = lotOf(list.table)
+  const own = key.join(', ')
+  const columns = [...key, ...list.columns]
   const removed = await db.exec(
-    `delete from challenges_auteurs as t where id_challenge in (select id_challenge from ${lotOf('challenges')} where supprime = 0)
-     and not exists (select 1 from ${lot} l where l.id_challenge = t.id_challenge and l.id_auteur = t.id_auteur)`,
+    `delete from ${list.table} as t where (${own}) in (select ${own} from ${lotOf(table)} where supprime = 0)
+     and not exists (select 1 from ${lot} l where ${sameKey({ key: columns }, 'l', 't')})`,
   )
   const added = await db.exec(
-    `insert into challenges_auteurs (id_challenge, id_auteur) select distinct id_challenge, id_auteur from ${lot} where true
+    `insert into ${list.table} (${columns.join(', ')}) select distinct ${columns.join(', ')} from ${lot} where true
      on conflict do nothing`,
   )
   return removed + added
@@ -200,11 +193,12 @@ async function mergeKeys(db: Db): Promise<number> {
 }
 
 async function checkReferences(db: Db, faults: Faults, { onCheck }: MergeOptions): Promise<void> {
-  for (const [done, kind] of recordKinds.entries()) {
-    onCheck?.(done, recordKinds.length)
-    for (const { column, table } of kind.references) await checkReference(db, faults, kind.table, column, table)
+  for (const [done, kind] of KINDS.entries()) {
+    onCheck?.(done, KINDS.length)
+    for (const reference of referencesIn(kind)) if (!reference.isOfList) await checkReference(db, faults, reference)
   }
-  await checkReference(db, faults, 'challenges_auteurs', 'id_auteur', 'auteurs')
+  for (const reference of KINDS.flatMap(referencesIn))
+    if (reference.isOfList) await checkReference(db, faults, reference)
   await faults.addFound<{ ligne: number | null; id_rubrique: number; id_challenge: number }>(
     db,
     `select l.ligne, c.id_rubrique, min(c.id_challenge) as id_challenge from challenges c
@@ -216,13 +210,15 @@ async function checkReferences(db: Db, faults: Faults, { onCheck }: MergeOptions
   )
 }
 
-async function checkReference(db: Db, faults: Faults, child: string, column: string, parent: string): Promise<void> {
-  const isRemoved = child === 'challenges_auteurs' ? '' : 'l.supprime = 0 and'
-  const field = child === 'challenges_auteurs' ? 'auteurs' : column
+async function checkReference(
+  db: Db,
+  faults: Faults,
+  { lot, column, parent, field, isOfList }: StagedReference,
+): Promise<void> {
   await faults.addFound<{ ligne: number; id: number }>(
     db,
-    `select l.ligne, l.${column} as id from ${lotOf(child)} l
-     where ${isRemoved} not exists (select 1 from ${parent} p where p.${column} = l.${column})`,
+    `select l.ligne, l.${column} as id from ${lot} l
+     where ${isOfList ? '' : 'l.supprime = 0 and'} not exists (select 1 from ${parent} p where p.${column} = l.${column})`,
     ({ id }) => `${field} names ${id}, which ${parent} does not have`,
   )
 }

@@ -1,12 +1,13 @@
-import { FieldError } from './fields.js'
+import type { Kind } from '../model/kind.js'
+import { KINDS, kindOf } from '../model/kinds.js'
+import { type RecordRow, readKey, readPartial, readRecord } from '../model/line.js'
+import { FieldError } from '../model/readers.js'
 import type { Line } from './lines.js'
-import { type RecordKind, type RecordRow, readKey, readPartial, readRecord } from './record-kind.js'
-import { kindOf, recordKinds } from './records.js'
 import { UnknownFieldsError } from './unknown-fields.js'
 
 /** What one line of a dump says. Its row is the key alone where it removes the record. */
 export interface ParsedLine extends RecordRow {
-  kind: RecordKind
+  kind: Kind
   isRemoval: boolean
   /** Of a partial line: the fields that it does not name, as `readPartial` has them. */
   absents?: number
@@ -14,7 +15,7 @@ export interface ParsedLine extends RecordRow {
   unknownFields: string[]
 }
 
-const TYPES: readonly string[] = recordKinds.map(({ type }) => type)
+const TYPES: readonly string[] = KINDS.map(({ type }) => type)
 
 /** Reads a line of an import; undefined where it is blank. Throws `FieldError` with the field and the reason. */
 export function parseLine(line: Line): ParsedLine | undefined {
@@ -60,7 +61,7 @@ function readMark(line: Record<string, unknown>, name: 'supprime' | 'partiel'): 
   return value === true
 }
 
-function readRemoval(kind: RecordKind, line: unknown): RecordRow {
+function readRemoval(kind: Kind, line: unknown): RecordRow {
   return { row: readKey(kind, line), children: () => [] }
 }
 

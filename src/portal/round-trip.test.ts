@@ -373,6 +373,7 @@ function anyLine(): fc.Arbitrary<DumpLine> {
     fc.record({ type: fc.constant('rubrique'), id_rubrique: id, nom: fc.constantFrom('r1', 'R') }),
     fc.record({
       ...{ type: fc.constant('auteur'), id_auteur: id, nom: fc.constantFrom('a1', 'Zoë'), statut: word, lang: word },
+      groupe: word,
       ...{ score: optional(score), score_base: optional(base) },
     }),
     fc.record({ type: fc.constant('auteur'), id_auteur: id, nom: fc.constant('a1'), score: optional(score) }),

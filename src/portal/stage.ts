@@ -1,11 +1,11 @@
+import type { Kind } from '../model/kind.js'
+import { KINDS } from '../model/kinds.js'
+import { FieldError } from '../model/readers.js'
 import type { Db } from '../store/store.js'
 import type { Faults } from './faults.js'
-import { FieldError } from './fields.js'
 import type { Line } from './lines.js'
-import { createLot, lotOf, lotsOf } from './lot.js'
+import { createLot, lotOf, lotsOf, sameKey, tuple } from './lot.js'
 import { type ParsedLine, parseLine } from './parse.js'
-import type { RecordKind } from './record-kind.js'
-import { recordKinds } from './records.js'
 
 export interface StageOptions {
   withAccounts: boolean
@@ -42,7 +42,7 @@ export class Stager {
   ) {}
 
   async run(lines: AsyncIterable<Line[]>): Promise<Staged> {
-    for (const lot of recordKinds.flatMap(lotsOf)) {
+    for (const lot of KINDS.flatMap(lotsOf)) {
       await createLot(this.db, lot)
       this.batches.set(lot.table, { columns: Object.keys(lot.columns), rows: [] })
     }
@@ -53,8 +53,8 @@ export class Stager {
     }
     await this.flush(1)
     for (const table of this.batches.keys()) await this.db.analyze(lotOf(table))
-    const steps = recordKinds.length + 1
-    for (const [done, kind] of recordKinds.entries()) {
+    const steps = KINDS.length + 1
+    for (const [done, kind] of KINDS.entries()) {
       this.options.onStep?.(done, steps)
       await this.settleDuplicates(kind)
     }
@@ -76,11 +76,11 @@ export class Stager {
   }
 
   private take(number: number, { kind, isRemoval, row, children, unknownFields }: ParsedLine): void {
-    if (kind.type === 'compte' && !this.options.withAccounts) {
-      throw new FieldError('a compte is imported only with --with-accounts')
+    if (kind.isAccount && !this.options.withAccounts) {
+      throw new FieldError(`a ${kind.type} is imported only with --with-accounts`)
     }
     this.push(kind.table, [number, isRemoval ? 1 : 0, ...row])
-    for (const child of children()) this.push(kind.children!.table, [number, ...child])
+    for (const child of children()) this.push(kind.list!.table, [number, ...child])
     for (const name of unknownFields) this.noteUnknown(`${kind.type}.${name}`)
   }
 
@@ -106,25 +106,24 @@ export class Stager {
   }
 
   /** Equal lines of one record count once, differing ones are a fault; the first is kept, with its list. */
-  private async settleDuplicates(kind: RecordKind): Promise<void> {
+  private async settleDuplicates(kind: Kind): Promise<void> {
     const lot = lotOf(kind.table)
     const compared = ['supprime', ...kind.columns, ...Object.keys(kind.staged)]
-    const row = (alias: string) => `(${compared.map((column) => `${alias}.${column}`).join(', ')})`
     const key = kind.key.join(', ')
-    const isSame = kind.key.map((column) => `a.${column} = b.${column}`).join(' and ')
+    const isSame = sameKey(kind, 'a', 'b')
     await this.db.exec(`create index ${lot}_cle on ${lot} (${key}, ligne)`)
     const first = `(select min(a.ligne) from ${lot} a where ${isSame})`
     await this.faults.addFound<{ ligne: number; avant: number }>(
       this.db,
       `select b.ligne as ligne, a.ligne as avant from ${lot} b join ${lot} a on ${isSame} and a.ligne = ${first}
-       where a.ligne < b.ligne and ${row('a')} is distinct from ${row('b')}`,
+       where a.ligne < b.ligne and ${tuple(compared, 'a')} is distinct from ${tuple(compared, 'b')}`,
       ({ avant }) => `differs from line ${avant}, which has the same ${kind.key.join(' and ')}`,
     )
     const dropped = await this.db.exec(`delete from ${lot} as b where b.ligne > ${first}`)
-    if (dropped === 0 || !kind.children) return
+    if (dropped === 0 || !kind.list) return
     await this.db.exec(`create index ${lot}_ligne on ${lot} (ligne)`)
     await this.db.exec(
-      `delete from ${lotOf(kind.children.table)} as c where not exists (select 1 from ${lot} l where l.ligne = c.ligne)`,
+      `delete from ${lotOf(kind.list.table)} as c where not exists (select 1 from ${lot} l where l.ligne = c.ligne)`,
     )
   }
 

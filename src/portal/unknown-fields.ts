@@ -1,5 +1,5 @@
-import { FieldError } from './fields.js'
-import type { RecordKind } from './record-kind.js'
+import type { Kind } from '../model/kind.js'
+import { FieldError } from '../model/readers.js'
 
 /** Names in one refusal, and the characters of each: a line may have thousands of both. */
 const MAX_NAMES = 10
@@ -10,7 +10,7 @@ export class UnknownFieldsError extends FieldError {
   /** The first of them, long ones cut. */
   readonly names: string[]
 
-  constructor(kind: RecordKind, unknown: readonly string[]) {
+  constructor(kind: Kind, unknown: readonly string[]) {
     const names = unknown.slice(0, MAX_NAMES).map(shortened)
     const faults = names.map((name) => {
       const meant = closest(name, kind)
@@ -56,7 +56,7 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
 }
 
 /** The field that a name was probably meant to be. */
-function closest(name: string, { fields }: RecordKind): string | undefined {
+function closest(name: string, { fields }: Kind): string | undefined {
   const known = [...Object.keys(fields), 'type', 'supprime', 'partiel']
   const word = name.toLowerCase()
   const same = Object.hasOwn(OTHER_WORDS, word) ? OTHER_WORDS[word] : undefined

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DEFAULT_BOUNDS } from '../parameters.js'
-import { filters, readAsked, readId, rewriteUrl } from './query.js'
+
+import { readAsked, readId, rewriteUrl } from './query.js'
+import { filters } from './routes.js'
 
 const read = (text: string) => readAsked(text, filters.challenges, 'debut_challenges', DEFAULT_BOUNDS)
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { decodeQuery, type ParsedQuery, parseQuery, type RawQuery } from '../http/query.js'
-import { type Bounds, contains, equals, ids, integer, type Parameter, type Parameters } from '../parameters.js'
+import type { Bounds, Parameter, Parameters } from '../parameters.js'
 
 /** What a request of the dialect asks a list for. */
 export interface Asked extends ParsedQuery {
@@ -37,23 +37,8 @@ export function readId(text: string): number | undefined {
   return Number.isSafeInteger(id) && id > 0 ? id : undefined
 }
 
-/** The filters that lists of the dialect take, by the contract's rules of what matches. */
-export const filters = {
-  challenges: {
-    titre: contains('title'),
-    soustitre: contains('subtitle'),
-    lang: equals('language'),
-    score: leading(integer('The score.')),
-    'id_auteur[]': leading(ids('Challenges written by any of these authors.')),
-    id_rubrique: leading(integer('The category.')),
-  },
-  auteurs: { nom: contains('name'), statut: equals('status'), lang: equals('language') },
-  classement: {},
-  environnements_virtuels: { nom: contains('name'), os: equals('operating system') },
-}
-
 /** A number of which only the leading digits count; without any it is what the contract refuses. */
-function leading<P extends Parameter<unknown>>(parameter: P): P {
+export function leading<P extends Parameter<unknown>>(parameter: P): P {
   return { ...parameter, parse: (value: string, bounds: Bounds) => parameter.parse(digitsOf(value), bounds) }
 }
 

@@ -6,7 +6,10 @@ import { findEnvironnement, findEnvironnements } from '../environnements_virtuel
 import { refuse, refuseUnknownPath } from '../http/methods.js'
 import { errorSender } from '../http/problems.js'
 import type { ServeDeps } from '../http/serve.js'
+
+import { contains, equals, ids, integer } from '../parameters.js'
 import { classement } from '../store/orders.js'
+
 import { KEY_COOKIES, ROOTME_COOKIES } from './credentials.js'
 import { clamp, errorShape, VALIDATIONS_ROWS } from './envelope.js'
 import { loginRoute, type RootmeLogin } from './login.js'
@@ -19,11 +22,26 @@ import {
   presentEnvironnementItem,
   presentRanked,
 } from './present.js'
-import { filters } from './query.js'
+import { leading } from './query.js'
 import { detailPaths, serveDialect } from './serve.js'
 
 const COLLECTIONS = ['challenges', 'auteurs', 'classement', 'environnements_virtuels'] as const
 const WITH_DETAILS = ['challenges', 'auteurs', 'environnements_virtuels'] as const
+
+/** The filters that lists of the dialect take, by the contract's rules of what matches. */
+export const filters = {
+  challenges: {
+    titre: contains('title'),
+    soustitre: contains('subtitle'),
+    lang: equals('language'),
+    score: leading(integer('The score.')),
+    'id_auteur[]': leading(ids('Challenges written by any of these authors.')),
+    id_rubrique: leading(integer('The category.')),
+  },
+  auteurs: { nom: contains('name'), statut: equals('status'), lang: equals('language') },
+  classement: {},
+  environnements_virtuels: { nom: contains('name'), os: equals('operating system') },
+}
 
 /**
  * The dialect that existing clients speak, in a scope with its prefix: the nouns' queries behind the contract's guard and

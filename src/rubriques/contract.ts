@@ -2,11 +2,13 @@ import Type, { type Static } from 'typebox'
 import { Count, endpoint, Text } from '../contract.js'
 import { Id } from '../parameters.js'
 
+const tag = { name: 'rubriques', description: 'The categories of challenges.' }
+
 const Rubrique = Type.Object({ id_rubrique: Id, nom: Text("The category's name."), nb_challenges: Count })
 
 export const listRubriques = endpoint({
   path: '/rubriques',
-  tag: 'rubriques',
+  tag,
   summary: 'List the categories, all of them',
   description: 'By id, ascending.',
   response: Type.Array(Rubrique),

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines, makeStore } from '../../test/harness.js'
+import { auteurs } from '../model/kinds.js'
 import { EVERYTHING } from './journal.js'
 import { listIds } from './list.js'
 import type { Store } from './store.js'
@@ -39,9 +40,7 @@ describe.each(engines)('a list of %s that is read beside the event loop', (engin
   const list = ({ nom, lang, among, debut = 0 }: Asked) =>
     store.read(
       (db) =>
-        listIds(db, {
-          table: 'auteurs',
-          id: 'id_auteur',
+        listIds(db, auteurs, {
           contains: { nom_plie: nom },
           equals: { lang_cle: lang },
           condition: among && sql<boolean>`t.id_auteur in (${sql.join(among)})`,

@@ -1,19 +1,28 @@
 import { type Compilable, type RawBuilder, sql } from 'kysely'
+
+import type { Row } from '../model/kind.js'
+import type { ListedKind } from '../model/kinds.js'
 import { lists } from './orders.js'
+
 import type { Db } from './store.js'
 
-/** A list of a table's ids, ascending, under filters that all must hold. Absent filters are undefined or empty. */
-export interface ListRequest {
-  table: 'auteurs' | 'challenges' | 'environnements_virtuels'
-  id: string
+/** A list of a kind's ids, ascending, under filters that all must hold. Absent filters are undefined or empty. */
+export interface ListRequest<K extends ListedKind = ListedKind> {
   /** Folded texts that folded columns must contain. */
-  contains: Record<string, string | undefined>
+  contains: { [C in keyof Row<K>]?: string | undefined }
   /** Values that columns must equal. */
-  equals: Record<string, string | number | undefined>
+  equals: { [C in keyof Row<K>]?: string | number | undefined }
   /** One more condition, over the alias `t`. */
   condition?: RawBuilder<boolean> | undefined
   debut: number
   limite: number
+}
+
+interface Request extends Pick<ListRequest, 'condition' | 'debut' | 'limite'> {
+  table: ListedKind['table']
+  id: string
+  contains: Record<string, string | undefined>
+  equals: Record<string, string | number | undefined>
 }
 
 export interface IdPage {
@@ -27,7 +36,8 @@ export interface IdPage {
 const MAX_COUNTED_MATCHES = 1_000
 
 /** The ids of one page. With a filter it may take long: it is for reads that say so. */
-export async function listIds(db: Db, request: ListRequest): Promise<IdPage> {
+export async function listIds<K extends ListedKind>(db: Db, { table, key }: K, list: ListRequest<K>): Promise<IdPage> {
+  const request: Request = { ...list, table, id: key[0] as string }
   const needles = Object.entries(request.contains).filter((entry): entry is [string, string] => Boolean(entry[1]))
   const filters = [
     ...Object.entries(request.equals).flatMap(([column, value]) =>
@@ -49,14 +59,14 @@ export function padded(values: readonly number[]): number[] {
 }
 
 /** The whole table. Its counted order finds the row, at the same cost at any depth. */
-async function pageOfAll(db: Db, { table, debut, limite }: ListRequest): Promise<IdPage> {
+async function pageOfAll(db: Db, { table, debut, limite }: Request): Promise<IdPage> {
   const total = await lists[table].count(db)
   const rows = await lists[table].page(db, debut, limite)
   return { ids: rows.map(({ id }) => id), total, more: debut + limite < total }
 }
 
 /** Filters without a text are counted whole, by their indexes. */
-async function pageOfFiltered(db: Db, request: ListRequest, filters: RawBuilder<unknown>[]): Promise<IdPage> {
+async function pageOfFiltered(db: Db, request: Request, filters: RawBuilder<unknown>[]): Promise<IdPage> {
   const { debut, limite } = request
   const source = walking(request, filters)
   const total = await count(db, source)
@@ -64,7 +74,7 @@ async function pageOfFiltered(db: Db, request: ListRequest, filters: RawBuilder<
 }
 
 /** Matches are walked in the order of their ids, which ends with the page; they are counted only as far as is told. */
-async function pageOfMatches(db: Db, { debut, limite }: ListRequest, source: RawBuilder<unknown>): Promise<IdPage> {
+async function pageOfMatches(db: Db, { debut, limite }: Request, source: RawBuilder<unknown>): Promise<IdPage> {
   const ids = await pageOf(db, source, debut, limite + 1)
   const more = ids.length > limite
   const found = ids.slice(0, limite)
@@ -83,7 +93,7 @@ function told(total: number): { total: number | undefined; end?: number } {
 /** By the index where it leads to few rows; otherwise along the table, which costs the same whatever the needle. */
 async function matching(
   db: Db,
-  request: ListRequest,
+  request: Request,
   needles: [string, string][],
   filters: RawBuilder<unknown>[],
 ): Promise<RawBuilder<unknown>> {
@@ -109,7 +119,7 @@ async function leadsToFew(db: Db, table: string, needles: [string, string][], is
   return row?.rare === 1
 }
 
-function walking({ table, id }: ListRequest, conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {
+function walking({ table, id }: Request, conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {
   return sql`select t.${sql.ref(id)} as id from ${sql.table(table)} as t where ${sql.join(conditions, sql` and `)}`
 }
 

@@ -1,23 +1,20 @@
+import type { Kind, Reference as ReferenceOf } from '../model/kind.js'
+import { KINDS } from '../model/kinds.js'
 import type { Db } from './store.js'
 
-interface Reference {
+/** The column has the same name in both tables. */
+interface Reference extends ReferenceOf {
   child: string
-  /** Named alike on both sides. */
-  column: string
-  parent: string
 }
 
 /** Every reference between the tables; the schema of PostgreSQL does not have all of them, see its first migration. */
 export const REFERENCES: readonly Reference[] = [
-  { child: 'challenges', column: 'id_rubrique', parent: 'rubriques' },
-  { child: 'challenges_auteurs', column: 'id_auteur', parent: 'auteurs' },
-  { child: 'challenges_auteurs', column: 'id_challenge', parent: 'challenges' },
-  { child: 'validations', column: 'id_auteur', parent: 'auteurs' },
-  { child: 'validations', column: 'id_challenge', parent: 'challenges' },
-  { child: 'comptes', column: 'id_auteur', parent: 'auteurs' },
+  ...KINDS.flatMap(({ table, references, list }: Kind) => [
+    ...references.map((reference) => ({ child: table, ...reference })),
+    ...(list ? list.references.map((reference) => ({ child: list.table, ...reference })) : []),
+  ]),
   { child: 'sessions', column: 'id_compte', parent: 'comptes' },
   { child: 'sessions', column: 'id_cle', parent: 'cles_api' },
-  { child: 'cles_api', column: 'id_compte', parent: 'comptes' },
   { child: 'adresses_connues', column: 'id_compte', parent: 'comptes' },
 ]
 

@@ -1,17 +1,12 @@
+import type { KindTables } from '../model/kinds.js'
+
 /**
- * The tables of a portal, as both engines hold them. Columns carry the wire's French names; a column that ends in
- * `_plie` is the folded text that search reads, one that ends in `_cle` the lower-case text that equality reads.
- * Instants are whole seconds since 1970-01-01T00:00:00Z, booleans are 0 and 1.
+ * The tables of a portal, as both engines have them: those of the kinds of records, and those that the program keeps beside
+ * them. Columns carry the wire's French names. Instants are whole seconds since 1970-01-01T00:00:00Z, booleans are 0 and 1.
  */
-export interface Tables {
+export interface Tables extends KindTables {
   etat: EtatTable
-  rubriques: RubriqueTable
-  auteurs: AuteurTable
-  challenges: ChallengeTable
   challenges_auteurs: { id_challenge: number; id_auteur: number }
-  validations: ValidationTable
-  environnements_virtuels: EnvironnementVirtuelTable
-  comptes: CompteTable
   sessions: SessionTable
   cles_api: CleApiTable
   acces_finis: AccesFiniTable
@@ -37,57 +32,6 @@ export interface EtatTable {
   journal_lignes: number
   /** When the last import changed something; null before the first that this schema has seen. */
   dernier_import: number | null
-}
-
-export interface RubriqueTable {
-  id_rubrique: number
-  nom: string
-  nb_challenges: number
-}
-
-export interface AuteurTable {
-  id_auteur: number
-  nom: string
-  nom_plie: string
-  statut: string
-  statut_cle: string
-  lang: string
-  lang_cle: string
-  /** What the score holds beyond the solves; may be negative. */
-  base: number
-  score: number
-  /** The score negated, so that the ranking is one ascending index; null for an author who holds no place. */
-  cle_classement: number | null
-  nb_validations: number
-}
-
-export interface ChallengeTable {
-  id_challenge: number
-  id_rubrique: number
-  titre: string
-  titre_plie: string
-  soustitre: string
-  soustitre_plie: string
-  lang: string
-  lang_cle: string
-  score: number
-  difficulte: string
-  id_trad: number | null
-  /** A path under the portal's page address, an absolute http(s) address, or empty. */
-  url_challenge: string
-  date_publication: number | null
-  nb_validations: number
-  /** The last column: a list page stops reading the row before it. */
-  descriptif: string
-}
-
-export interface ValidationTable {
-  id_auteur: number
-  id_challenge: number
-  /** `UNKNOWN_DATE` where the portal does not know it. */
-  date: number
-  /** Year and month of the date in UTC, as the number 202601; null where the date is unknown. */
-  mois: number | null
 }
 
 /** An entry of a ranking by category or by period: an author who has a validation there. */
@@ -143,29 +87,6 @@ export interface MiroirRessourceTable {
   contenu: string | null
 }
 
-export interface EnvironnementVirtuelTable {
-  id_environnement_virtuel: number
-  nom: string
-  nom_plie: string
-  os: string
-  os_cle: string
-  statut: string
-  lang: string
-  description_fr: string
-  description_en: string
-  time_to_root: number | null
-}
-
-export interface CompteTable {
-  id_compte: number
-  login: string
-  id_auteur: number
-  mot_de_passe: string
-  operateur: number
-  desactive: number
-  creation: number
-}
-
 export interface SessionTable {
   empreinte: string
   id_compte: number
@@ -216,6 +137,3 @@ export interface NoeudTable {
   id: number
   nb: number
 }
-
-/** Stands for an unknown date of validation, so that it sorts after every known one on both engines (year 10000). */
-export const UNKNOWN_DATE = 253_402_300_800

@@ -1,4 +1,4 @@
-import { FieldError, text } from '../../portal/fields.js'
+import { FieldError, text } from '../../model/readers.js'
 import { type Row, read, throwIfAny } from '../faults.js'
 import type { Notes } from '../notes.js'
 import { id, idOrNull, naiveInstant, truth, unixSeconds, wholePoints } from '../values.js'

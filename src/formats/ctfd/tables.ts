@@ -1,5 +1,5 @@
+import { FieldError } from '../../model/readers.js'
 import type { Faults } from '../../portal/faults.js'
-import { FieldError } from '../../portal/fields.js'
 import { attempt, isRow, type Row, read, refuse } from '../faults.js'
 import { readResults } from '../json.js'
 import { id } from '../values.js'

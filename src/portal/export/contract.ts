@@ -4,6 +4,8 @@ import { oneOf } from '../../parameters.js'
 import { FORMATS, type Format } from './formats.js'
 import { RESSOURCES } from './tables.js'
 
+const tag = { name: 'export', description: 'The portal, or all of a resource, in one answer.' }
+
 export const CONTENT_TYPES: Record<Format, string> = {
   ndjson: 'application/x-ndjson',
   json: 'application/json; charset=utf-8',
@@ -12,7 +14,7 @@ export const CONTENT_TYPES: Record<Format, string> = {
 
 export const getExport = endpoint({
   path: '/export',
-  tag: 'export',
+  tag,
   summary: 'Read the whole portal, or all rows of a resource',
   description:
     'One version of the data, whole, in one answer; without `ressource` the dump that `palmares import` takes, never with accounts. Compressed where Accept-Encoding takes gzip. An answer that was cut off ends without the end of its encoding: drop it.',

@@ -67,6 +67,11 @@ describe.each(engines)('GET /export on %s', (engine) => {
     for (const row of ofJson) expect(Object.keys(row)).toEqual(header)
   })
 
+  test('has the fields of a record in the order of the documentation', async () => {
+    const auteur = lines(await text('')).find(({ type, groupe }) => type === 'auteur' && groupe)
+    expect(Object.keys(auteur!)).toEqual(['type', 'id_auteur', 'nom', 'lang', 'score', 'groupe'])
+  })
+
   test('gives the same records of the whole portal in each format', async () => {
     const records = JSON.parse(await text('format=json'))
     expect(records).toEqual(await exportFrom(server.store))
@@ -202,9 +207,10 @@ describe.each(engines)('the rows of a table on %s', (engine) => {
       for (const of of [`auteur ${id_auteur}`, `challenge ${id_challenge}`]) counts.set(of, (counts.get(of) ?? 0) + 1)
     }
     expect(await rows('auteurs')).toEqual(
-      model.auteurs.map(({ id_auteur, nom, statut, lang, score }) => {
+      model.auteurs.map(({ id_auteur, nom, statut, lang, score, groupe }) => {
         const nb_validations = counts.get(`auteur ${id_auteur}`) ?? 0
-        return { id_auteur, nom, statut: statut || null, lang: lang || null, score, nb_validations }
+        const words = { statut: statut || null, lang: lang || null }
+        return { id_auteur, nom, ...words, score, nb_validations, groupe: groupe || null }
       }),
     )
     expect(await rows('validations')).toEqual(

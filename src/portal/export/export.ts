@@ -1,12 +1,12 @@
 import type { Db } from '../../store/store.js'
 import { dumpRecords } from './dump.js'
 import { type Format, toText } from './formats.js'
-import { RESSOURCES, type Ressource, tables } from './tables.js'
+import { RESSOURCES, type Table, tables } from './tables.js'
 
 export interface ExportRequest {
   format: Format
   /** Without one: the whole portal, as records of the dump. */
-  ressource?: Ressource | undefined
+  ressource?: string | undefined
   /** With the accounts, in a dump alone. */
   withAccounts?: boolean
 }
@@ -20,6 +20,6 @@ export function formatFault({ format, ressource }: ExportRequest): string | unde
 /** The text of an export, in pieces. JSON is ASCII, CSV is UTF-8. Inside one snapshot it shows one version of the data. */
 export function exportText(db: Db, { format, ressource, withAccounts = false }: ExportRequest): AsyncGenerator<string> {
   if (!ressource) return toText(dumpRecords(db, { withAccounts }), format)
-  const { columns, rows } = tables[ressource]
+  const { columns, rows } = tables.get(ressource) as Table
   return toText(rows(db), format, columns)
 }

@@ -1,34 +1,50 @@
-import { formatInstant } from '../../instant.js'
+import type { Kind } from '../../model/kind.js'
 import type { Db } from '../../store/store.js'
-import { type ChallengeTable, UNKNOWN_DATE } from '../../store/tables.js'
 import { type Walk, walk } from '../../store/walk.js'
 
-/** A record or a row that is exported, its fields in the order of the wire. */
+/** A row of a table, or what is exported of it: then its fields are in the order of the wire. */
 export type Row = Record<string, unknown>
-export type Present<R> = (db: Db, rows: R[]) => Row[] | Promise<Row[]>
+/** Adds to rows what the table does not have. */
+export type Complete = (db: Db, rows: Row[]) => Row[] | Promise<Row[]>
 
 /** Rows read at a time: so few that what becomes of them holds the event loop a few milliseconds at most. */
 export const SHORT_ROWS = 500
 /** The same of rows that may hold texts of a million characters. */
-export const LONG_ROWS = 20
+const LONG_ROWS = 20
 
-/** What a walk finds, as it is exported. */
-export async function* presented<R>(db: Db, where: Walk, present: Present<R>): AsyncGenerator<Row[]> {
-  for await (const rows of walk<R>(db, where)) yield await present(db, rows)
+export function rowsAtOnce({ isLong }: Kind): number {
+  return isLong ? LONG_ROWS : SHORT_ROWS
 }
 
-/** Who wrote each of some challenges, ids ascending. */
-export async function auteursOf(db: Db, rows: ChallengeTable[]): Promise<(row: ChallengeTable) => number[]> {
-  const written = await db.select<{ id_challenge: number; id_auteur: number }>(
-    'select id_challenge, id_auteur from challenges_auteurs where id_challenge between ? and ? order by id_challenge, id_auteur',
-    ...range(rows, 'id_challenge'),
-  )
-  const auteurs = groupBy(written, (row) => row.id_challenge)
-  return ({ id_challenge }) => (auteurs.get(id_challenge) ?? []).map(({ id_auteur }) => id_auteur)
+/** What a walk finds, as it is exported. */
+export async function* walked(
+  db: Db,
+  where: Walk,
+  complete: Complete | undefined,
+  present: (row: Row) => Row,
+): AsyncGenerator<Row[]> {
+  for await (const rows of walk<Row>(db, where)) yield (complete ? await complete(db, rows) : rows).map(present)
+}
+
+/** Adds the list of a kind: for each row the ids, ascending. */
+export function completeLists({ key, list }: Kind): Complete | undefined {
+  const [own, item] = [key[0], list?.columns[0]]
+  if (!list || !own || !item) return undefined
+  return async (db, rows) => {
+    const listed = await db.select<Record<string, number>>(
+      `select ${own}, ${item} from ${list.table} where ${own} between ? and ? order by ${own}, ${item}`,
+      ...range(rows, own),
+    )
+    const items = groupBy(listed, (row) => row[own] as number)
+    return rows.map((row) => ({
+      ...row,
+      [list.field]: (items.get(row[own] as number) ?? []).map((each) => each[item]),
+    }))
+  }
 }
 
 /** The first and the last value of a column that the rows are in the order of. */
-export function range<R>(rows: R[], column: keyof R): [unknown, unknown] {
+export function range(rows: Row[], column: string): [unknown, unknown] {
   return [rows[0]?.[column], rows.at(-1)?.[column]]
 }
 
@@ -40,12 +56,4 @@ export function groupBy<R>(rows: R[], keyOf: (row: R) => number): Map<number, R[
     else groups.set(keyOf(row), [row])
   }
   return groups
-}
-
-export function instant(seconds: number | null): string | null {
-  return seconds === null ? null : formatInstant(seconds)
-}
-
-export function validationDate(seconds: number): string | null {
-  return seconds === UNKNOWN_DATE ? null : formatInstant(seconds)
 }

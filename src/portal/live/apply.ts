@@ -1,10 +1,10 @@
+import type { Kind } from '../../model/kind.js'
+import { KINDS } from '../../model/kinds.js'
 import { fixed } from '../../store/query.js'
 import { type Db, makeScratch } from '../../store/store.js'
 import { emptyLot, type Lot, lotOf, lotsOf } from '../lot.js'
-import type { RecordKind } from '../record-kind.js'
-import { recordKinds } from '../records.js'
 import { completionOf, missing } from './partial.js'
-import { LIVE_TYPES, MAX_WEIGHT, type Rules, removals, upserts } from './rules.js'
+import { MAX_WEIGHT, type Rules, removals, upserts } from './rules.js'
 import type { NumberedLine, Step } from './steps.js'
 import { checkTouched } from './touched.js'
 
@@ -25,7 +25,7 @@ const LOADED_AT_ONCE = 1_000
 
 /** Makes what steps need on a connection, where it is missing. */
 export async function makeLots(db: Db): Promise<void> {
-  const kinds = recordKinds.filter(({ type }) => LIVE_TYPES.includes(type))
+  const kinds = KINDS.filter(({ isLive }) => isLive)
   await Promise.all([
     ...kinds.flatMap(liveLotsOf).map((lot) => makeScratch(db, lotOf(lot.table), emptyLot(lot))),
     db.exec(
@@ -36,7 +36,7 @@ export async function makeLots(db: Db): Promise<void> {
 }
 
 /** The lots of a kind; of a line, `absents` says which fields it does not name, and is null where it is a whole record. */
-function liveLotsOf(kind: RecordKind): Lot[] {
+function liveLotsOf(kind: Kind): Lot[] {
   const [own, ...rest] = lotsOf(kind) as [Lot, ...Lot[]]
   return [{ ...own, columns: { ...own.columns, absents: 'bigint' } }, ...rest]
 }
@@ -50,7 +50,7 @@ export async function applyStep(db: Db, { kind, isRemoval, lines }: Step): Promi
   return outcome
 }
 
-async function loadLots(db: Db, kind: RecordKind, isRemoval: boolean, lines: readonly NumberedLine[]): Promise<void> {
+async function loadLots(db: Db, kind: Kind, isRemoval: boolean, lines: readonly NumberedLine[]): Promise<void> {
   const [own, listed] = liveLotsOf(kind)
   const columns = Object.keys(own!.columns)
   const toRow = ({ number, row, absents }: NumberedLine) => {
@@ -77,7 +77,7 @@ function* childrenOf(lines: readonly NumberedLine[]): Generator<unknown[][]> {
 
 async function applyLots(
   db: Db,
-  kind: RecordKind,
+  kind: Kind,
   lines: readonly NumberedLine[],
   rules: Rules,
 ): Promise<StepOutcome | undefined> {
@@ -112,7 +112,7 @@ function filled(row: unknown[], width: number): unknown[] {
 }
 
 /** Takes lines out of a lot. */
-async function drop(db: Db, kind: RecordKind, lines: readonly number[]): Promise<void> {
+async function drop(db: Db, kind: Kind, lines: readonly number[]): Promise<void> {
   if (lines.length === 0) return
   for (let from = 0; from < lines.length; from += LOADED_AT_ONCE) {
     const rows = lines.slice(from, from + LOADED_AT_ONCE).map((line) => [line])

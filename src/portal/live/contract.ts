@@ -1,7 +1,9 @@
 import Type from 'typebox'
 import { Count, endpoint, Text } from '../../contract.js'
+import { LIVE_TYPES } from '../../model/kinds.js'
 import { Id } from '../../parameters.js'
-import { LIVE_TYPES } from './rules.js'
+
+const tag = { name: 'validations', description: 'Solves and other changes, as they come.' }
 
 const RESULTS = ['appliquee', 'connue', 'refusee'] as const
 
@@ -24,7 +26,7 @@ const LineResult = Type.Object({
 export const postValidations = endpoint({
   method: 'POST',
   path: '/validations',
-  tag: 'validations',
+  tag,
   summary: 'Apply validations and other records as they come',
   description:
     'Lines of the dump, NDJSON, or one of them as a JSON object. They are applied in their order and in one transaction; a line that is refused leaves the others be. A line replaces its record whole, unless it has `partiel`. Validations may be sent again. Scores, places, counts and first validations are right in the next request.',

@@ -1,13 +1,15 @@
 import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+
+import { LIVE_TYPES } from '../../model/kinds.js'
+import { FieldError } from '../../model/readers.js'
 import type { JournalEntry } from '../../store/changes.js'
 import type { Change, Db, Store } from '../../store/store.js'
-import { FieldError } from '../fields.js'
+
 import type { Line } from '../lines.js'
 import { parseLiveLine } from '../parse.js'
 import { UnknownFieldsError } from '../unknown-fields.js'
 import { applyStep, makeLots, type Refusal, type StepOutcome } from './apply.js'
-import { LIVE_TYPES } from './rules.js'
 import { halvesOf, type NumberedLine, type Step, stepsOf } from './steps.js'
 import { makeTouched, PointsError, settle } from './touched.js'
 

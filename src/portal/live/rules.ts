@@ -1,16 +1,14 @@
+import { UNKNOWN_DATE } from '../../instant.js'
+import type { Kind } from '../../model/kind.js'
+import { auteurs, challenges, rubriques, validations } from '../../model/kinds.js'
 import { insertMoves } from '../../store/counted/moves.js'
-import { classement, lists, validations } from '../../store/orders.js'
-import type { Db } from '../../store/store.js'
-import { UNKNOWN_DATE } from '../../store/tables.js'
-import { HOLDS_PLACE } from '../derive.js'
-import { lotOf } from '../lot.js'
-import { mergeAuthorships, upsertOf } from '../merge.js'
-import type { RecordKind } from '../record-kind.js'
-import { recordKinds } from '../records.js'
-import { touch } from './touched.js'
+import * as orders from '../../store/orders.js'
 
-/** Kinds whose lines change single records while the portal is served. */
-export const LIVE_TYPES: readonly string[] = ['validation', 'challenge', 'auteur', 'rubrique']
+import type { Db } from '../../store/store.js'
+import { HOLDS_PLACE } from '../derive.js'
+import { lotOf, referencesIn, sameKey, tuple } from '../lot.js'
+import { mergeList, upsertOf } from '../merge.js'
+import { touch } from './touched.js'
 
 /** A step of several lines that touches more than this is applied in parts, between which its time can be over. */
 export const MAX_WEIGHT = 2_000
@@ -35,26 +33,20 @@ export interface Rules {
   apply: (db: Db) => Promise<void>
 }
 
-/** A line that names a record which is not there. */
-function dangling(table: string, column: string, parent: string, field = column): Refusing {
-  return {
-    select: `select l.ligne, min(l.${column}) as id from ${lotOf(table)} l
+/** Lines that name a record which is not there. */
+function dangling(kind: Kind): Refusing[] {
+  return referencesIn(kind).map(({ lot, column, parent, field }) => ({
+    select: `select l.ligne, min(l.${column}) as id from ${lot} l
       where not exists (select 1 from ${parent} p where p.${column} = l.${column}) group by l.ligne`,
     reason: (id) => `${field} names ${id}, which ${parent} does not have`,
-  }
-}
-
-function kindNamed(type: string): RecordKind {
-  return recordKinds.find((kind) => kind.type === type) as RecordKind
+  }))
 }
 
 /** Lines whose record the table holds with the same columns; a further condition may speak of that record, `t`. */
-function holdingSame(type: string, further = 'true'): string {
-  const { table, key, columns } = kindNamed(type)
-  const isSame = key.map((column) => `t.${column} = l.${column}`).join(' and ')
-  const row = (alias: string) => `(${columns.map((column) => `${alias}.${column}`).join(', ')})`
-  return `select l.ligne from ${lotOf(table)} l join ${table} t on ${isSame}
-    where ${row('t')} is not distinct from ${row('l')} and ${further}`
+function holdingSame(kind: Kind, further = 'true'): string {
+  const { table, columns } = kind
+  return `select l.ligne from ${lotOf(table)} l join ${table} t on ${sameKey(kind, 't', 'l')}
+    where ${tuple(columns, 't')} is not distinct from ${tuple(columns, 'l')} and ${further}`
 }
 
 /** A solve without a date says no more than one that the portal has: it never erases a date. */
@@ -62,16 +54,15 @@ const UNDATED_OR_SAME = `select l.ligne from lot_validations l join validations 
   where l.date = ${UNKNOWN_DATE} or t.date = l.date`
 
 /** Lines whose record is not there. */
-function absent(type: string): string {
-  const { table, key } = kindNamed(type)
-  const isSame = key.map((column) => `t.${column} = l.${column}`).join(' and ')
-  return `select l.ligne from ${lotOf(table)} l where not exists (select 1 from ${table} t where ${isSame})`
+function absent(kind: Kind): string {
+  const { table } = kind
+  return `select l.ligne from ${lotOf(table)} l where not exists (select 1 from ${table} t where ${sameKey(kind, 't', 'l')})`
 }
 
 /** Adds the new records of the lot to the list of their table. */
 function listNew(table: 'auteurs' | 'challenges', id: string): string {
   const isNew = `not exists (select 1 from ${table} t where t.${id} = l.${id})`
-  return insertMoves(lists[table], 1, 'l', `${lotOf(table)} l where ${isNew}`)
+  return insertMoves(orders.lists[table], 1, 'l', `${lotOf(table)} l where ${isNew}`)
 }
 
 const SOLVED_AND_LISTED = `select (select count(*) from lot_challenges_auteurs) + coalesce(sum(t.nb_validations), 0) as poids
@@ -81,8 +72,8 @@ const SOLVED_AND_LISTED = `select (select count(*) from lot_challenges_auteurs) 
 export const upserts: Record<string, Rules> = {
   rubrique: {
     refusals: [],
-    known: holdingSame('rubrique'),
-    apply: async (db) => void (await db.exec(upsertOf(kindNamed('rubrique')))),
+    known: holdingSame(rubriques),
+    apply: async (db) => void (await db.exec(upsertOf(rubriques))),
   },
   auteur: {
     // The score that a line says holds for what is solved by then: what is missing is the base.
@@ -92,23 +83,20 @@ export const upserts: Record<string, Rules> = {
          where v.id_auteur = lot_auteurs.id_auteur), 0)`,
     ],
     refusals: [],
-    known: holdingSame('auteur', 't.base = l.base_voulue'),
+    known: holdingSame(auteurs, 't.base = l.base_voulue'),
     apply: async (db) => {
       await touch(db, 'select id_auteur from lot_auteurs')
       await db.exec(listNew('auteurs', 'id_auteur'))
-      await db.exec(upsertOf(kindNamed('auteur')))
+      await db.exec(upsertOf(auteurs))
       await db.exec(
         'update auteurs set base = l.base_voulue from lot_auteurs l where l.id_auteur = auteurs.id_auteur and auteurs.base <> l.base_voulue',
       )
     },
   },
   challenge: {
-    refusals: [
-      dangling('challenges', 'id_rubrique', 'rubriques'),
-      dangling('challenges_auteurs', 'id_auteur', 'auteurs', 'auteurs'),
-    ],
+    refusals: dangling(challenges),
     known: holdingSame(
-      'challenge',
+      challenges,
       `not exists (select id_auteur from lot_challenges_auteurs n where n.id_challenge = t.id_challenge
          except select id_auteur from challenges_auteurs o where o.id_challenge = t.id_challenge)
        and not exists (select id_auteur from challenges_auteurs o where o.id_challenge = t.id_challenge
@@ -127,18 +115,18 @@ export const upserts: Record<string, Rules> = {
       )
       await db.exec(listNew('challenges', 'id_challenge'))
       await countChallenges(db, '-')
-      await db.exec(upsertOf(kindNamed('challenge')))
+      await db.exec(upsertOf(challenges))
       await countChallenges(db, '+')
-      await mergeAuthorships(db)
+      await mergeList(db, challenges)
     },
   },
   validation: {
-    refusals: [dangling('validations', 'id_auteur', 'auteurs'), dangling('validations', 'id_challenge', 'challenges')],
+    refusals: dangling(validations),
     known: UNDATED_OR_SAME,
     apply: async (db) => {
       await touch(db, 'select id_auteur from lot_validations')
       await moveValidations(db, -1)
-      await db.exec(upsertOf(kindNamed('validation')))
+      await db.exec(upsertOf(validations))
       await moveValidations(db, 1)
     },
   },
@@ -154,13 +142,13 @@ export const removals: Record<string, Rules> = {
         reason: (login) => `the auteur has the account ${login}; remove it first, with palmares accounts remove`,
       },
     ],
-    known: absent('auteur'),
+    known: absent(auteurs),
     weight: `select (select count(*) from lot_auteurs l cross join challenges_auteurs o where o.id_auteur = l.id_auteur)
       + coalesce(sum(t.nb_validations), 0) as poids from lot_auteurs l join auteurs t on t.id_auteur = l.id_auteur`,
     apply: async (db) => {
       await touch(db, 'select id_auteur from lot_auteurs')
-      await db.exec(insertMoves(lists.auteurs, -1, 'l', 'lot_auteurs l'))
-      await db.exec(insertMoves(classement, -1, 'a', RANKED_REMOVED))
+      await db.exec(insertMoves(orders.lists.auteurs, -1, 'l', 'lot_auteurs l'))
+      await db.exec(insertMoves(orders.classement, -1, 'a', RANKED_REMOVED))
       await moveValidations(db, -1, 'lot_auteurs l cross join validations v where v.id_auteur = l.id_auteur')
       await db.exec(removeFrom('validations', 'id_auteur', 'auteurs'))
       await db.exec(removeFrom('challenges_auteurs', 'id_auteur', 'auteurs'))
@@ -175,17 +163,17 @@ export const removals: Record<string, Rules> = {
         reason: (id) => `the rubrique is still used by challenge ${id}`,
       },
     ],
-    known: absent('rubrique'),
+    known: absent(rubriques),
     apply: async (db) => void (await db.exec(removeFrom('rubriques', 'id_rubrique'))),
   },
   challenge: {
     refusals: [],
-    known: absent('challenge'),
+    known: absent(challenges),
     weight: SOLVED_AND_LISTED,
     apply: async (db) => {
       await touch(db, `select v.id_auteur from validations v where ${OF_REMOVED}`)
-      await db.exec(insertMoves(lists.challenges, -1, 'l', 'lot_challenges l'))
-      await db.exec(insertMoves(validations, -1, 'v', `validations v where ${OF_REMOVED}`))
+      await db.exec(insertMoves(orders.lists.challenges, -1, 'l', 'lot_challenges l'))
+      await db.exec(insertMoves(orders.validations, -1, 'v', `validations v where ${OF_REMOVED}`))
       await db.exec(`delete from validations as v where ${OF_REMOVED}`)
       await db.exec(removeFrom('challenges_auteurs', 'id_challenge', 'challenges'))
       await countChallenges(db, '-')
@@ -194,7 +182,7 @@ export const removals: Record<string, Rules> = {
   },
   validation: {
     refusals: [],
-    known: absent('validation'),
+    known: absent(validations),
     apply: async (db) => {
       await touch(db, 'select id_auteur from lot_validations')
       await moveValidations(db, -1)
@@ -215,7 +203,7 @@ function removeFrom(table: string, id: string, lot = table): string {
 
 /** Takes validations out of orders and counts before they change or are removed, and adds them after they changed. */
 async function moveValidations(db: Db, nb: 1 | -1, from = OF_LOT): Promise<void> {
-  await db.exec(insertMoves(validations, nb, 'v', from))
+  await db.exec(insertMoves(orders.validations, nb, 'v', from))
   await db.exec(
     // PostgreSQL would walk all validations in the order of the groups.
     `with mouvements as materialized (select v.id_challenge from ${from})

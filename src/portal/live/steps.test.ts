@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { LIVE_TYPES } from '../../model/kinds.js'
 import { parseLiveLine } from '../parse.js'
-import { LIVE_TYPES } from './rules.js'
 import { halvesOf, type Step, stepsOf } from './steps.js'
 
 type Fields = Record<string, unknown>

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Kind } from '../../model/kind.js'
 import type { ParsedLine } from '../parse.js'
-import type { RecordKind } from '../record-kind.js'
 
 /** A line of a batch with its number in it. */
 export interface NumberedLine extends ParsedLine {
@@ -9,7 +9,7 @@ export interface NumberedLine extends ParsedLine {
 
 /** Lines of a batch that are applied together: all of one kind, all writing or all removing, no record twice. */
 export interface Step {
-  kind: RecordKind
+  kind: Kind
   isRemoval: boolean
   lines: NumberedLine[]
   /** Lines that say the same as one before them in the step. */

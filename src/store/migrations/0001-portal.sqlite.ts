@@ -1,4 +1,6 @@
-/** The first release in SQLite's words. A search table is kept by triggers, so no writer can forget it. */
+import { searchTable } from './search-table.js'
+
+/** The first release in SQLite's words. */
 export const portalSqlite: readonly string[] = [
   `create table etat (
     id integer primary key check (id = 1),
@@ -116,19 +118,3 @@ export const portalSqlite: readonly string[] = [
   ...searchTable('challenges', 'id_challenge', ['titre_plie', 'soustitre_plie']),
   ...searchTable('environnements_virtuels', 'id_environnement_virtuel', ['nom_plie']),
 ]
-
-function searchTable(table: string, id: string, columns: string[]): string[] {
-  const search = `${table}_recherche`
-  const list = columns.join(', ')
-  const values = (row: string) => columns.map((column) => `${row}.${column}`).join(', ')
-  const remove = `insert into ${search} (${search}, rowid, ${list}) values ('delete', old.${id}, ${values('old')});`
-  const add = `insert into ${search} (rowid, ${list}) values (new.${id}, ${values('new')});`
-  const differs = columns.map((column) => `old.${column} <> new.${column}`).join(' or ')
-  return [
-    `create virtual table ${search} using fts5 (${list}, content = '${table}', content_rowid = '${id}',
-      tokenize = 'trigram case_sensitive 1')`,
-    `create trigger ${search}_insert after insert on ${table} begin ${add} end`,
-    `create trigger ${search}_delete after delete on ${table} begin ${remove} end`,
-    `create trigger ${search}_update after update of ${list} on ${table} when ${differs} begin ${remove} ${add} end`,
-  ]
-}

@@ -1,20 +1,14 @@
 import { sql } from 'kysely'
+import { SEARCHED_KINDS } from '../../model/kinds.js'
 import type { Search } from '../store.js'
 import type { Client } from './driver.js'
 
-/** The columns that a text is looked for in, table by table. */
-const SEARCHED: Readonly<Record<string, readonly string[]>> = {
-  auteurs: ['nom_plie'],
-  challenges: ['titre_plie', 'soustitre_plie'],
-  environnements_virtuels: ['nom_plie'],
-}
-
-export const SEARCH_INDEXES = Object.keys(SEARCHED).map((table) => `${table}_recherche`)
+export const SEARCH_INDEXES = SEARCHED_KINDS.map(({ table }) => `${table}_recherche`)
 
 /** Makes the search indexes that are missing. They need the extension pg_trgm to be there. */
 export async function createSearchIndexes(client: Pick<Client, 'query'>): Promise<void> {
-  for (const [table, columns] of Object.entries(SEARCHED)) {
-    const list = columns.map((column) => `${column} gin_trgm_ops`).join(', ')
+  for (const { table, searched } of SEARCHED_KINDS) {
+    const list = searched.map((column) => `${column} gin_trgm_ops`).join(', ')
     await client.query(`create index if not exists ${table}_recherche on ${table} using gin (${list})`)
   }
 }

@@ -1,22 +1,18 @@
 import { randomBytes } from 'node:crypto'
+import { DATA_KINDS } from '../../model/kinds.js'
+import { REFERENCES } from '../references.js'
 import type { Connection } from './connection.js'
 import { emptyLog, logBytes } from './log.js'
 import { beginImmediate } from './transaction.js'
 
 /** The tables of the data, those that others refer to first. */
-const DATA_TABLES = [
-  'rubriques',
-  'auteurs',
-  'challenges',
-  'challenges_auteurs',
-  'validations',
-  'environnements_virtuels',
-  'classements',
-  'noeuds',
-] as const
+const DATA_TABLES: readonly string[] = [
+  ...DATA_KINDS.flatMap(({ table, list }) => (list ? [table, list.table] : [table])),
+  ...['classements', 'noeuds'],
+]
 
 /** The tables beside them that name rows of each other or of the data. */
-const ACCOUNT_TABLES = ['comptes', 'sessions', 'cles_api'] as const
+const ACCOUNT_TABLES = new Set(REFERENCES.map(({ child }) => child).filter((table) => !DATA_TABLES.includes(table)))
 
 /** What the names of tables begin with that are not the portal's yet. */
 const NEW = 'neuf_'

@@ -1,6 +1,9 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
+
+import { SEARCHED_KINDS } from '../../model/kinds.js'
 import { Semaphore } from '../../semaphore.js'
 import { changesOf } from '../follower.js'
+
 import { EVERYTHING } from '../journal.js'
 import { LONG_READS_QUEUE, withinBudget } from '../long-reads.js'
 import { NodesByVersion } from '../nodes.js'
@@ -34,7 +37,7 @@ const MAX_STREAMING_THREADS = 8
 /** An eager follower looks whether another connection has committed so often; a look takes some 5 µs. */
 const WATCH_MILLISECONDS = 50
 
-const SEARCH_TABLES = ['auteurs_recherche', 'challenges_recherche', 'environnements_virtuels_recherche']
+const SEARCH_TABLES = SEARCHED_KINDS.map(({ table }) => `${table}_recherche`)
 const SELECT_VERSIONS = 'select version_donnees as donnees, version_comptes as comptes from etat'
 
 /**
