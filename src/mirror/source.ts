@@ -10,10 +10,8 @@ export type PlainNoun = Exclude<Noun, 'challenges' | 'auteurs'>
 /** Challenges come first: authors refer to them. */
 export const NOUNS: readonly Noun[] = [...new Set<Noun>(['challenges', ...LISTED_KINDS.map(({ table }) => table)])]
 
-const kinds = new Map<Noun, Kind>(LISTED_KINDS.map((kind) => [kind.table, kind]))
-
 export function kindOfNoun(noun: Noun): Kind {
-  return kinds.get(noun) as Kind
+  return LISTED_KINDS.find(({ table }) => table === noun) as Kind
 }
 
 /** The field that carries the id of a record. */

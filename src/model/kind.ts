@@ -141,33 +141,15 @@ interface Source {
   to?: (value: never) => unknown
 }
 
-interface Description<T extends string, B extends string, F extends Fields, O extends Columns, L extends boolean>
-  extends Partial<Pick<Kind, 'flat' | 'isLive' | 'isLong' | 'isAccount'>> {
-  type: T
-  table: B
-  key: readonly (keyof F & string)[]
-  fields: F
-  own?: O
-  isListed?: L
-}
+interface Description
+  extends Pick<Kind, 'type' | 'table' | 'key' | 'fields'>,
+    Partial<Pick<Kind, 'own' | 'flat' | 'isListed' | 'isLive' | 'isLong' | 'isAccount'>> {}
 
-interface Described<T extends string, B extends string, F extends Fields, O extends Columns, L extends boolean>
-  extends Kind {
-  type: T
-  table: B
-  fields: F
-  own: O
-  isListed: L
-}
+type Described<D extends Description> = Omit<Kind, keyof D | 'own'> &
+  D & { own: D extends { own: infer O } ? O : Record<never, never> }
 
-export function kind<
-  T extends string,
-  B extends string,
-  F extends Fields,
-  O extends Columns = Record<never, never>,
-  L extends boolean = false,
->(description: Description<T, B, F, O, L>): Described<T, B, F, O, L> {
-  const { key, fields, own = {} as O, isListed = false as L } = description
+export function kind<const D extends Description>(description: D): Described<D> {
+  const { key, fields, own = {} } = description
   const all = Object.entries<Field>(fields)
   const kept = all.filter(([, field]) => !field.stagedAs && !field.list)
   const filled = kept.flatMap(([name, { twins = {} }]) => [
@@ -176,9 +158,9 @@ export function kind<
   ])
   const besides = all.filter(([, field]) => field.stagedAs || field.list)
   const [listed] = all.flatMap(([field, { list }]) => (list ? [{ ...list, field }] : []))
-  return {
-    ...{ isLive: false, isLong: false, isAccount: false },
-    ...{ ...description, own, isListed },
+  const made: Kind = {
+    ...{ own, isListed: false, isLive: false, isLong: false, isAccount: false },
+    ...description,
     columns: filled.map(({ column }) => column),
     staged: Object.fromEntries(besides.map(([name, { stagedAs = name, type }]) => [stagedAs, type])),
     sources: [
@@ -192,6 +174,7 @@ export function kind<
     searched: kept.flatMap(([, { twins = {} }]) => Object.keys(twins).filter((column) => twins[column]?.isSearched)),
     ...(listed && { list: listed }),
   }
+  return made as Kind & Described<D>
 }
 
 /** Every column of the table of a kind. */
@@ -204,16 +187,13 @@ export function columnsOf({ fields, own }: Kind): Record<string, Column> {
 }
 
 type ValueOf<C> = C extends Column<infer V> ? V : never
-type Kept<F> = {
-  -readonly [N in keyof F as F[N] extends { stagedAs: string } | { list: object } ? never : N]: ValueOf<F[N]>
-}
-type TwinsOf<F> = {
-  [N in keyof F]: F[N] extends { twins: infer T } ? { [C in keyof T]: ValueOf<T[C]> } : never
-}[keyof F]
+type Values<C> = { -readonly [N in keyof C]: ValueOf<C[N]> }
+type Kept<F> = { [N in keyof F as F[N] extends { stagedAs: string } | { list: object } ? never : N]: F[N] }
+type TwinsOf<F> = { [N in keyof F]: F[N] extends { twins: infer T } ? Values<T> : never }[keyof F]
 type Intersection<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void ? I : never
 type Flat<R> = { [C in keyof R]: R[C] }
 
 /** A row of the table of a kind. */
 export type Row<K extends Pick<Kind, 'fields' | 'own'>> = Flat<
-  Kept<K['fields']> & Intersection<TwinsOf<K['fields']>> & { -readonly [C in keyof K['own']]: ValueOf<K['own'][C]> }
+  Values<Kept<K['fields']>> & Intersection<TwinsOf<K['fields']>> & Values<K['own']>
 >

@@ -100,7 +100,7 @@ export const challenges = kind({
   flat: [
     ...['id_challenge', 'titre', 'soustitre', 'lang', 'score', 'id_rubrique', 'rubrique', 'difficulte', 'id_trad'],
     ...['url_challenge', 'date_publication', 'nb_validations', 'auteurs', 'descriptif'],
-  ],
+  ] as string[],
   isListed: true,
   isLive: true,
   isLong: true,
@@ -145,7 +145,7 @@ export const environnementsVirtuels = kind({
   flat: [
     ...['id_environnement_virtuel', 'nom', 'os', 'statut', 'lang', 'description_fr', 'description_en'],
     'time_to_root',
-  ],
+  ] as string[],
   isListed: true,
   isLong: true,
 })

@@ -1,7 +1,8 @@
 import { findOperators, lockOperators } from '../auth/operators.js'
 import { nowSeconds } from '../instant.js'
-import type { Kind, Reference } from '../model/kind.js'
+import type { Kind } from '../model/kind.js'
 import { comptes, DATA_KINDS, KINDS } from '../model/kinds.js'
+import { REFERENCES } from '../store/references.js'
 import type { Db } from '../store/store.js'
 import type { Faults } from './faults.js'
 import { lotOf, referencesIn, type StagedReference, sameKey, tuple } from './lot.js'
@@ -102,14 +103,11 @@ const OF_GONE_ACCOUNTS = `id_compte in (
 /** What is removed with a record: the rows that it is a part of the key of. Accounts have tables of their own. */
 function hangingOn(kind: Kind): [table: string, condition: string][] {
   if (kind.isAccount) return ['sessions', 'cles_api', 'adresses_connues'].map((table) => [table, OF_GONE_ACCOUNTS])
-  const names = ({ parent }: Reference) => parent === kind.table
-  const children = KINDS.flatMap(({ table, key, references, list }: Kind) => [
-    ...references.filter(({ column }) => key.includes(column)).map((reference) => ({ table, ...reference })),
-    ...(list?.references.map((reference) => ({ table: list.table, ...reference })) ?? []),
-  ])
-  return children
-    .filter(names)
-    .map(({ table, column }) => [table, `${column} in (select ${column} from parti_${kind.table})`])
+  const isInKey = (child: string, column: string) =>
+    (KINDS as readonly Kind[]).find(({ table }) => table === child)?.key.includes(column)
+  return REFERENCES.filter(
+    ({ child, column, parent }) => parent === kind.table && isInKey(child, column) !== false,
+  ).map(({ child, column }) => [child, `${column} in (select ${column} from parti_${kind.table})`])
 }
 
 async function upsert(db: Db, kind: Kind): Promise<Pick<Tally, 'added' | 'changed' | 'listed'>> {
