@@ -5,6 +5,7 @@ const servers = ['test/build.ts', 'test/servers/global.ts']
 /** Their cases grow with `share`: a part of them here, all of them in the system tests. */
 const SHARED = [
   'test/properties',
+  'test/cached-answers',
   'test/live',
   'src/portal/round-trip',
   'src/portal/stage',

@@ -6,6 +6,7 @@ import { setHiddenStatuts } from '../src/portal/statuts.js'
 import type { Store } from '../src/store/store.js'
 import { randomPortal } from './fixtures.js'
 import { type DumpLine, engines, exportKey, importInto, serveStore, startServer, type TestServer } from './harness.js'
+import { shareOf } from './share.js'
 
 /** Authors enough for several leaves of a ranking, and ties among them. */
 const START = randomPortal({ seed: 5, auteurs: 80, challenges: 8, validations: 120, scores: 6 })
@@ -129,15 +130,13 @@ describe.each(engines)('with a cache, on %s', (engine) => {
         await compare()
         rounds++
       }),
-      { numRuns: RUNS, endOnFailure: true },
+      { numRuns: shareOf(50), endOnFailure: true },
     )
     const kept = (await hits()) - before
     console.info(`${engine}: ${kept} of ${rounds * targets.length} answers came from the cache`)
     expect(kept).toBeGreaterThan(0)
   })
 })
-
-const RUNS = 50
 
 const STATUTS = ['6forum', '5poubelle', '1comite', '']
 const auteur = fc.constantFrom(...AUTEURS, 424_242)
