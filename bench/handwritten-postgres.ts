@@ -53,7 +53,7 @@ function makePool(url: string): pg.Pool {
  */
 const PLANS = '-c plan_cache_mode=force_generic_plan -c jit=off -c max_parallel_workers_per_gather=0'
 
-/** The last query of a request is sent together with the end of its transaction, and nothing waits for that end. */
+/** Sends the last query of a request together with the end of its transaction. The response does not wait for that end. */
 function commit(db: PoolClient): void {
   db.query('commit')
 }

@@ -53,7 +53,7 @@ function fillLevel(niveau: number, entries: string): string {
     where rang % ${FAN} = 0`
 }
 
-/** The orders over the rankings are a share of the table `noeuds`. */
+/** The counted orders of the rankings are part of the table `noeuds`: estimates their size by their share of its rows. */
 async function measure(db: Connection): Promise<RankingsCost> {
   const nodes = await db.value('select count(*) from noeuds')
   const theirs = await db.value(`select count(*) from noeuds where arbre like 'classements/%'`)

@@ -16,7 +16,7 @@ export interface ReadKind {
 const FLAT = { connections: 4, medianRatio: 1.5, p99Ratio: 3 } as const
 const SEARCH = { connections: 1, p99Milliseconds: 100 } as const
 
-/** The shortest ranking or list that is read at any depth has this share of the authors. */
+/** Pages at random offsets in a list with at least `share` of the authors, so that none is past its end. */
 const page = (path: string, parameter: string, share: number) => (authors: number) => ({
   before: `${path}${path.includes('?') ? '&' : '?'}${parameter}=`,
   min: 0,

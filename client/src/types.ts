@@ -55,5 +55,5 @@ type QueryOption<O> = [QueryOf<O>] extends [never]
   ? { query?: never }
   : { query?: { [K in keyof QueryOf<O>]: Digits<QueryOf<O>[K]> | undefined } | undefined }
 
-/** Numbers may be passed as text, because `id_auteur` is text in every response. */
+/** Numbers may also be passed as text, because `id_auteur` is text in every response. */
 type Digits<T> = T extends number ? number | string : T extends readonly (infer U)[] ? readonly Digits<U>[] : T

@@ -49,7 +49,7 @@ export const en: Words = {
     login_throttled: 'Too many failed sign-in attempts. Wait before you try again.',
     rate_limited: 'This account reached its request limit. Try again in a minute.',
     address_limited: 'Too many requests from your IP address. Try again in a minute.',
-    resource_not_found: 'Not found. Nothing on the portal has this number.',
+    resource_not_found: 'Not found on this portal. Check the number.',
     path_not_found: 'Not found. This address does not exist on the server.',
     invalid_parameter: 'The address or a filter contains an invalid value.',
     invalid_body: 'Invalid value.',
@@ -136,7 +136,7 @@ export const en: Words = {
     title: 'Players',
     count: (n, shown) => `${shown} ${plural(n, 'player', 'players')}`,
     search: 'Name',
-    list: 'Players by number',
+    list: 'List of players',
     empty: 'No matching players.',
   },
   auteur: {

@@ -48,7 +48,7 @@ export const fr = {
     login_throttled: 'Trop de tentatives de connexion. Patientez avant de réessayer.',
     rate_limited: 'Ce compte a atteint sa limite de requêtes. Réessayez dans une minute.',
     address_limited: 'Trop de requêtes depuis votre adresse IP. Réessayez dans une minute.',
-    resource_not_found: 'Introuvable : rien ne porte ce numéro sur le portail.',
+    resource_not_found: 'Introuvable sur ce portail. Vérifiez le numéro.',
     path_not_found: 'Introuvable : cette adresse n’existe pas sur le serveur.',
     invalid_parameter: 'L’adresse ou un filtre contient une valeur incorrecte.',
     invalid_body: 'Valeur incorrecte.',
@@ -139,7 +139,7 @@ export const fr = {
     title: 'Joueurs',
     count: (n: number, shown: string) => `${shown} ${plural(n, 'joueur', 'joueurs')}`,
     search: 'Nom',
-    list: 'Joueurs par numéro',
+    list: 'Liste des joueurs',
     empty: 'Aucun joueur trouvé.',
   },
   auteur: {
