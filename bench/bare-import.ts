@@ -4,9 +4,9 @@ import { orderWriter, Points } from './bare-orders.js'
 import { UNKNOWN_DATE } from './handwritten.js'
 
 /**
- * The least that filling a store takes: each line is parsed and inserted by a prepared statement, all in one transaction,
- * into the tables and indexes that Palmarès has, the search tables with them; then scores, counts and orders follow from
- * sums that were kept in memory. Nothing is checked, nothing is staged, and the lines must come in their order.
+ * The minimal work to fill a store. Parses each line and inserts it with a prepared statement, in one transaction, into the
+ * same tables, indexes and search tables as Palmarès. Then derives scores, counts and orders from sums in memory. There are
+ * no checks and no staging, and the lines must be in order.
  */
 async function bareImport(dump: string, file: string): Promise<void> {
   const db = new DatabaseSync(file)
@@ -97,7 +97,7 @@ const totals = [
      (select count(*) from challenges c where c.id_rubrique = rubriques.id_rubrique)`,
 ]
 
-/** The rankings by category and period, and the counted orders, each from its keys in their order. */
+/** Writes the rankings by category and period, and the counted orders, from their sorted keys. */
 function fillOrders(db: DatabaseSyncInstance, points: Points): void {
   const write = orderWriter(db)
   const select = (sql: string, ...values: number[]) => {

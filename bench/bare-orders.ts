@@ -3,7 +3,7 @@ import type { DatabaseSyncInstance } from '@photostructure/sqlite'
 const FAN = 32
 const LEVELS = 4
 const FIRST_CLE = -Number.MAX_SAFE_INTEGER
-/** More than any id of an author: points and an id are then one number, which sorts fast. */
+/** Larger than any author's id, so that points and id fit in one number, which sorts fast. */
 const ID_ROOM = 2 ** 26
 
 /** The points of authors in each ranking by category and period, added up in memory. */
@@ -25,7 +25,7 @@ export class Points {
     return [...this.byRanking.keys()].sort((a, b) => a - b)
   }
 
-  /** The authors of a ranking with their points, the first one first. */
+  /** The authors of a ranking with their points, in ranking order. */
   ranked(ranking: number): [cle: number, id: number][] {
     const keys: number[] = []
     this.byRanking.get(ranking)?.forEach((points, id) => {
@@ -38,7 +38,7 @@ export class Points {
   }
 }
 
-/** Writes the tree of one counted order from its keys, in their order. */
+/** Writes the tree of one counted order from its sorted keys. */
 export function orderWriter(
   db: DatabaseSyncInstance,
 ): (arbre: string, keys: Iterable<[cle: number, id: number]>) => void {

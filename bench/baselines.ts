@@ -4,15 +4,15 @@ import { KEEP_ALIVE_MILLISECONDS } from './handwritten.js'
 import { handWrittenOnPostgres } from './handwritten-postgres.js'
 import { handWrittenOnSqlite } from './handwritten-sqlite.js'
 
-/** An answer as a server wrote it, without what node adds by itself. */
+/** A response without the headers that node:http adds. */
 export interface CapturedAnswer {
   status: number
-  /** Names and values in turn, in their order. */
+  /** Alternating names and values, in order. */
   headers: string[]
   body: Buffer
 }
 
-/** The least that node:http can do: it looks at nothing and writes the same bytes and headers every time. */
+/** The minimal node:http server: ignores the request and always writes the same bytes and headers. */
 export function bareServer(answer: () => CapturedAnswer): Server {
   return createServer({ keepAliveTimeout: KEEP_ALIVE_MILLISECONDS }, (_request, response) => {
     const { status, headers, body } = answer()
@@ -20,7 +20,7 @@ export function bareServer(answer: () => CapturedAnswer): Server {
   })
 }
 
-/** The least that node can do without HTTP: the ceiling of the load generator is measured with it. */
+/** A server without HTTP, to measure the maximum rate of the load generator. */
 function rawServer(): TcpServer {
   const bytes = Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
   return createTcpServer({ noDelay: true }, (socket) => {
@@ -29,10 +29,10 @@ function rawServer(): TcpServer {
   })
 }
 
-/** The servers of this file, and those written by hand, one for each engine. */
+/** The servers of this file, and the hand-written ones, one per engine. */
 export type Baseline = 'bare' | 'raw' | 'sqlite' | 'postgres'
 
-/** Run as a process of its own: the argument says which server, a message with its port says that it listens. */
+/** Runs as a separate process. The argument names the server; a message with the port means that it listens. */
 function main(kind: Baseline, database = ''): void {
   let answer: CapturedAnswer = { status: 503, headers: [], body: Buffer.alloc(0) }
   process.on('disconnect', () => process.exit())

@@ -12,7 +12,7 @@ import { READ_KINDS } from './reads.js'
 import { ratiosOf, spreadOf } from './statistics.js'
 import { count } from './table.js'
 
-/** Past this many authors, each sort of import is done once. */
+/** Above this many authors, each kind of import runs only once. */
 const MANY_AUTHORS = 100_000
 const SEED = 3_000_000_000
 const OPEN_END_SECONDS = 100_000
@@ -21,7 +21,7 @@ function importsOf({ authors }: Portal, { imports }: Pace): number {
   return authors > MANY_AUTHORS ? 1 : imports
 }
 
-/** Palmarès' import and a bare loop over the same lines, in turn, each into a new file. */
+/** Alternates Palmarès' import and a bare loop over the same lines, each into a new file. */
 export async function measureImport(portal: Portal, folder: string, pace: Pace): Promise<Finding[]> {
   const { authors, facts } = portal
   const seconds: { ours: number[]; bare: number[] } = { ours: [], bare: [] }
@@ -49,7 +49,7 @@ export async function measureImport(portal: Portal, folder: string, pace: Pace):
   return [{ what: 'import against a bare loop', value: median, unit: 'ratio', least: 0.3, beside }]
 }
 
-/** Reads one after the other, at rest and while a changed dump of the whole portal is imported into the same store. */
+/** Times sequential reads at rest, and while a changed dump of the whole portal is imported into the same store. */
 export async function measureReadsDuringImport(
   { port, portal }: Served,
   load: Load,
@@ -83,7 +83,7 @@ export async function measureReadsDuringImport(
   return [{ what: 'reads during an import, p99 over p99 at rest', value: median, unit: 'ratio', most: 5, beside }]
 }
 
-/** What the rankings by category and period take of the disk and of an import. */
+/** Disk usage and import time of the rankings by category and period. */
 export async function measureRankings({ database, authors, facts }: Portal): Promise<Finding[]> {
   const args = [moduleFile('rankings'), database.engine]
   const { output } = await runToEnd(args, bulkSeconds(authors), { env: { BASELINE_DATABASE: database.address } })

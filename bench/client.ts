@@ -1,7 +1,7 @@
 import { type Agent, request } from 'node:http'
 import type { CapturedAnswer } from './baselines.js'
 
-/** Every server is asked under this name, so that answers that hold it are the same. */
+/** The Host of every request, so that responses that contain it are equal. */
 export const HOST = 'palmares.bench'
 
 const ANSWER_MILLISECONDS = 60_000
@@ -10,14 +10,14 @@ export function headersWith(key: string): Record<string, string> {
   return { host: HOST, cookie: `api_key=${key}` }
 }
 
-/** What is sent besides a path: with a body it is a POST, with an agent the connection may be kept. */
+/** Options of a request. A body makes it a POST; an agent allows keep-alive. */
 export interface Sent {
   headers: Record<string, string>
   body?: string
   agent?: Agent
 }
 
-/** Asks a server once, for what a load generator does not do. */
+/** Sends a single request. */
 export function ask(port: number, path: string, { headers, body, agent }: Sent): Promise<CapturedAnswer> {
   return new Promise((resolve, reject) => {
     const method = body === undefined ? 'GET' : 'POST'
@@ -30,12 +30,12 @@ export function ask(port: number, path: string, { headers, body, agent }: Sent):
         resolve({ status, headers: withoutNodes(response.rawHeaders), body: Buffer.concat(chunks) })
       })
     })
-    sent.setTimeout(ANSWER_MILLISECONDS, () => sent.destroy(new Error(`no answer to ${path}`)))
+    sent.setTimeout(ANSWER_MILLISECONDS, () => sent.destroy(new Error(`no response to ${path}`)))
     sent.on('error', reject).end(body)
   })
 }
 
-/** Headers without those that node:http writes of its own. */
+/** The headers without those that node:http adds. */
 function withoutNodes(rawHeaders: string[]): string[] {
   const kept: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {

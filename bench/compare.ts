@@ -6,12 +6,12 @@ import type { Pace } from './pace.js'
 import { type Load, runJob, type Started, setAnswer } from './processes.js'
 import { type Spread, spreadOf } from './statistics.js'
 
-/** What a pair of servers did with one kind of request. */
+/** The results of a pair of servers for one kind of request. */
 export interface Comparison {
   kind: Kind
   palmares: Measured
   baseline: Measured
-  /** Palmarès over its baseline, round by round. */
+  /** Palmarès divided by its baseline, per round. */
   ratio: Spread
 }
 
@@ -19,7 +19,7 @@ export interface Measured {
   requestsPerSecond: number
   p50Milliseconds: number
   p99Milliseconds: number
-  /** How busy the load generator was at most. */
+  /** Highest utilisation of the load generator. */
   loadBusy: number
 }
 
@@ -34,7 +34,7 @@ interface Arena {
 
 const CHECKED_FRESH_PATHS = 200
 
-/** Checks that both servers answer a kind with the same bytes, then measures them in turn: A B A B … */
+/** Checks that both servers send the same bytes for a kind, then measures them alternately: A B A B … */
 export async function compare(arena: Arena, kind: Kind, pace: Pace): Promise<Comparison> {
   const { palmares, load } = arena
   const baseline = kind.against === 'bare' ? arena.bare : arena.handWritten
@@ -71,7 +71,7 @@ export async function compare(arena: Arena, kind: Kind, pace: Pace): Promise<Com
 /** More requests than a round can send, so that no two rounds share a path. */
 const SEED_STEP = 10_000_000
 
-/** How many requests the load generator can drive at most: against a server that does not even speak HTTP. */
+/** The maximum rate of the load generator, against a server without HTTP. */
 export async function measureCeiling(arena: Pick<Arena, 'load'>, raw: Started, pace: Pace): Promise<Measured> {
   const { connections, seconds, warmSeconds } = pace
   const job = { connections, seconds, warmSeconds, path: '/classement', headers: { host: HOST }, status: 200, seed: 1 }
@@ -96,9 +96,9 @@ function headerOf({ headers }: CapturedAnswer, name: string): string {
   return headers[headers.indexOf(name) + 1] as string
 }
 
-/** Ids and counts of requests differ from answer to answer; all else must not. */
+/** Request ids and rate-limit counters may differ between responses; everything else must be equal. */
 function checkSame(ours: CapturedAnswer, theirs: CapturedAnswer, kind: Kind, path: string): void {
-  // The parameter `x`, which makes every address a new one, is reported by Palmarès alone.
+  // Only Palmarès reports the ignored parameter `x`, which makes every URL unique.
   const isCompared = (headers: readonly string[], i: number) => headers[i - (i % 2)] !== 'x-parametres-ignores'
   const comparable = ({ headers }: CapturedAnswer) =>
     JSON.stringify(
@@ -115,7 +115,7 @@ function checkSame(ours: CapturedAnswer, theirs: CapturedAnswer, kind: Kind, pat
           ? `headers differ:\n${ours.headers}\n${theirs.headers}`
           : undefined
   if (fault)
-    throw new Error(`${kind.name}, ${path}: Palmarès and the ${kind.against} server do not answer alike: ${fault}`)
+    throw new Error(`${kind.name}, ${path}: Palmarès and the ${kind.against} server send different responses: ${fault}`)
 }
 
 const VARYING = new Set(['x-request-id', 'ratelimit'])

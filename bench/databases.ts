@@ -11,23 +11,23 @@ import {
   startPrimary,
 } from '../test/servers/postgres.js'
 
-/** The engines that a portal can be kept in. One more needs its databases here, and a hand-written server of its own. */
+/** The engines. A new one needs its databases here, and its own hand-written server. */
 export const ENGINES = ['sqlite', 'postgres'] as const
 export type Engine = (typeof ENGINES)[number]
 
 /** An empty place for one portal. */
 export interface Database {
   engine: Engine
-  /** What Palmarès calls it. */
+  /** Its URL for Palmarès. */
   url: string
-  /** What a driver calls it. */
+  /** Its URL for a driver. */
   address: string
-  /** What the portal takes on disk by now. */
+  /** The portal's current disk usage. */
   diskBytes(): Promise<number>
   drop(): Promise<void>
 }
 
-/** What an operator would give PostgreSQL on a machine of a few GB; above all, what is committed is on the disk. */
+/** Typical settings for PostgreSQL on a machine with a few GB. Most important: commits are durable. */
 const SETTINGS = {
   fsync: 'on',
   synchronous_commit: 'on',
@@ -41,7 +41,7 @@ const SETTINGS = {
 
 const END_MILLISECONDS = 15_000
 
-/** The databases of a run: none of them outlives it. */
+/** The databases of a run; all are removed at its end. */
 export class Databases {
   private readonly open = new Set<Database>()
   private server: Promise<PostgresServer> | undefined
@@ -51,14 +51,14 @@ export class Databases {
     private readonly given = process.env.BENCH_DATABASE_URL,
   ) {}
 
-  /** Throws where an engine is not to be had, before anything is measured. */
+  /** Throws if an engine is not available, before any measurement. */
   async check(engines: readonly Engine[]): Promise<void> {
     if (!engines.includes('postgres')) return
     if (!this.given && !findBinaries())
-      throw new Error('there is no PostgreSQL: install its server, or set BENCH_DATABASE_URL to an admin of one')
+      throw new Error('PostgreSQL not found: install its server, or set BENCH_DATABASE_URL to the URL of an admin user')
     if (!this.given) return
     await runSql(this.given, 'select 1').catch((error) => {
-      throw new Error(`BENCH_DATABASE_URL leads to no PostgreSQL that answers: ${error.message}`)
+      throw new Error(`cannot connect to the PostgreSQL server in BENCH_DATABASE_URL: ${error.message}`)
     })
   }
 
@@ -68,7 +68,7 @@ export class Databases {
     return { ...made, drop: () => this.drop(made) }
   }
 
-  /** Leaves nothing behind, as far as that can be done in a few seconds. */
+  /** Removes everything, within a few seconds. */
   async end(): Promise<void> {
     const dropped = Promise.allSettled([...this.open].map((database) => this.drop(database)))
     const ended = dropped.then(async () => (await this.server)?.destroy())
@@ -88,7 +88,7 @@ export class Databases {
       url: `sqlite:${file}`,
       address: file,
       diskBytes: async () => sizeOf(file) + sizeOf(`${file}-wal`),
-      // The folder of the run goes as a whole.
+      // The folder of the run is removed as a whole.
       drop: async () => undefined,
     }
   }
@@ -108,7 +108,7 @@ export class Databases {
   }
 
   private startServer(): Promise<PostgresServer> {
-    // Its files would be in memory otherwise, where the tests want them.
+    // On disk: the tests put these files in memory.
     process.env.TMPDIR ??= tmpdir()
     this.server ??= startPrimary({ settings: SETTINGS })
     return this.server

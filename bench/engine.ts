@@ -14,17 +14,17 @@ import { measureMemory, measureStart, measureWorkers } from './serving.js'
 import { measureSolves } from './solves.js'
 import { measureVisibility } from './visibility.js'
 
-/** What the measurements of a run share. */
+/** Shared by all measurements of a run. */
 export interface Run {
   options: Options
   folder: string
   load: Load
   databases: Databases
-  /** Tells whoever waits how far the run is. */
+  /** Reports progress. */
   say(text: string): void
 }
 
-/** Everything on one engine. What writes comes after what reads, so that nothing is measured on a store that another changed. */
+/** All measurements on one engine. Writes come last, so that no read is measured on a changed store. */
 export async function measureEngine(run: Run, engine: Engine): Promise<EngineReport> {
   const { options, databases, folder, say } = run
   const portals: Portal[] = []
@@ -65,7 +65,7 @@ async function measurePairs({ options, load, say }: Run, portal: Portal): Promis
   return { authors: portal.authors, portal: portal.facts, servingBytes, comparisons }
 }
 
-/** Reads, at all sizes in turn. */
+/** Measures reads, alternating between the sizes. */
 async function measureScale({ options, load, say }: Run, portals: Portal[]): Promise<ReadRow[]> {
   const kinds = READ_KINDS.filter(({ name }) => options.wants(name))
   const each = portals.map((portal) => ({ portal, workers: options.workers }))
@@ -80,7 +80,7 @@ async function measureScale({ options, load, say }: Run, portals: Portal[]): Pro
   })
 }
 
-/** What is measured at all sizes in turn, then at one size alone, the largest. */
+/** Measures the subjects that alternate between all sizes, then those at the largest size only. */
 function measureServing(run: Run, portals: Portal[]): Promise<Finding[]> {
   const { load } = run
   const { pace, workers } = run.options
@@ -101,14 +101,14 @@ function measureBulk(run: Run, portal: Portal): Promise<Finding[]> {
   const { pace } = options
   const importReads = ([served]: Served[]) => measureReadsDuringImport(served!, load, folder, pace)
   return measureSubjects(run, {
-    // The bare loop fills a file.
+    // The bare loop only supports SQLite.
     ...(portal.database.engine === 'sqlite' && { import: () => measureImport(portal, folder, pace) }),
     'import-reads': () => withServers([{ portal, workers: 1 }], importReads),
     rankings: () => measureRankings(portal),
   })
 }
 
-/** Measures those subjects that are wanted, one after the other. */
+/** Measures the selected subjects, one after the other. */
 async function measureSubjects(
   { options, say }: Run,
   works: Partial<Record<Subject, () => Promise<Finding[]>>>,
@@ -122,7 +122,7 @@ async function measureSubjects(
   return findings
 }
 
-/** Serves portals while something is measured. */
+/** Serves portals during a measurement. */
 async function withServers<T>(
   wanted: readonly { portal: Portal; workers: number }[],
   work: (served: Served[]) => Promise<T>,

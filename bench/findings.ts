@@ -1,22 +1,22 @@
 import { count } from './table.js'
 
-/** One figure, and what is aimed at. */
+/** A measured value and its target. */
 export interface Finding {
   what: string
-  /** Absent where it could not be measured; `beside` says why then. */
+  /** Absent if it could not be measured; `beside` then says why. */
   value: number | undefined
   unit: Unit
-  /** What the value should be at least, or at most; neither where it is only told. */
+  /** The target: a minimum or a maximum. Neither, if the value is only reported. */
   least?: number
   most?: number
-  /** The absolute figures, and what limits them. */
+  /** The absolute figures, and their limiting factor. */
   beside: string
 }
 
 /** A ratio, milliseconds, seconds or bytes. */
 export type Unit = 'ratio' | 'ms' | 's' | 'bytes'
 
-/** What cannot be measured is told in its row, and the rest of the run goes on. */
+/** Reports a failed measurement in its row and continues the run. */
 export async function attempt(what: string, work: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await work()

@@ -7,7 +7,7 @@ export const CHALLENGES = 300
 const RUBRIQUES = 12
 const ENVIRONMENTS = 20
 
-/** A few scores for many challenges: sums of them tie heavily. */
+/** Few distinct scores, so that totals often tie. */
 const SCORES = [5, 5, 10, 10, 15, 15, 20, 25, 30, 35, 50, 70]
 const LANGUAGES = ['fr', 'fr', 'fr', 'en', 'en', 'de', 'es']
 /** Dates are spread over three years. */
@@ -15,13 +15,12 @@ export const FIRST_DAY = Date.UTC(2022, 0, 1)
 export const SPAN_MILLISECONDS = 3 * 365 * 86_400_000
 const LINES_PER_CHUNK = 500
 
-/** One author in so many has another name and one more validation in an edition past the first. */
+/** In later editions, one author in this many has another name and one more validation. */
 const CHANGED_AUTHORS = 100
 
 /**
- * What searches look for. By construction some twenty authors have `rare`, one in twenty has `common`, a third have
- * `third`, and nobody has `none`: a quarter have each half of its three-letter sequences, and a tenth have all of them,
- * but never in a row.
+ * Search texts. About twenty authors have `rare`, one in twenty has `common`, a third have `third`, and none has `none`. Its
+ * trigrams are common, though: a quarter of the authors have each half of them, and a tenth have all, but never in sequence.
  */
 export const NEEDLES = { rare: 'quetzal', common: 'jongleur', third: 'voyageur', none: 'tramontane' } as const
 const HALVES = ['tramont', 'montane'] as const
@@ -29,7 +28,7 @@ const RARE_AUTHORS = 20
 
 /**
  * A portal as dump lines: categories, authors 1 to `authors`, challenges, validations, environments. The same size and
- * edition always give the same lines. Memory does not follow the size: each author's validations come from a seed of their own.
+ * edition always produce the same lines. Memory use does not depend on the size: each author's validations have their own seed.
  */
 export function* generateLines(authors: number, edition = 0): Generator<string> {
   for (let id = 1; id <= RUBRIQUES; id++)
@@ -40,7 +39,7 @@ export function* generateLines(authors: number, edition = 0): Generator<string> 
   for (let id = 1; id <= ENVIRONMENTS; id++) yield environmentLine(id)
 }
 
-/** Writes the dump of a portal and says how many lines it has. */
+/** Writes the dump of a portal and returns the number of lines. */
 export async function writeDump(file: string, authors: number, edition = 0): Promise<number> {
   let lines = 0
   const chunks = function* () {
@@ -66,7 +65,7 @@ function authorLine(id: number, authors: number, edition: number): string {
   return `{"type":"auteur","id_auteur":${id},"nom":"${nom}","statut":"${statut}","lang":"${pick(LANGUAGES, random)}"}`
 }
 
-/** Whether an author holds no place. */
+/** Whether an author is hidden from the ranking. */
 export function isHidden(idAuteur: number): boolean {
   return idAuteur % 200 === 0
 }
@@ -75,7 +74,7 @@ function isChanged(idAuteur: number, edition: number): boolean {
   return edition > 0 && idAuteur % CHANGED_AUTHORS === 0
 }
 
-/** The part of a name that a search may look for; those of neighbours differ. */
+/** The part of a name that searches find; neighbouring authors have different ones. */
 function markOf(id: number, authors: number): string {
   if (id % Math.floor(authors / RARE_AUTHORS) === 1) return ` ${NEEDLES.rare}`
   const share = (id * 37) % 60
@@ -130,12 +129,12 @@ interface Solve {
   milliseconds: number
 }
 
-/** Four validations at the median, with a long tail: a few authors have solved most of the portal. */
+/** Median: four validations, with a long tail. A few authors have solved most of the portal. */
 function wantedOf(idAuteur: number): number {
   return Math.min(CHALLENGES, Math.floor(4.5 * Math.exp(0.9 * normal(randomFrom(idAuteur ^ 0x3c3c3c3c)))))
 }
 
-/** What an author solves in turn, until nothing is left. */
+/** The challenges in the order in which an author solves them, until none is left. */
 function* solvesOf(idAuteur: number): Generator<Solve, void> {
   const random = randomFrom(idAuteur ^ 0x5f5f5f5f)
   const solved = new Set<number>()
@@ -162,7 +161,7 @@ function environmentLine(id: number): string {
   return JSON.stringify(line)
 }
 
-/** The easy challenges have the low ids, which are also solved the most. */
+/** Low ids are easy challenges, which have the most solves. */
 function scoreOf(idChallenge: number): number {
   return SCORES[Math.floor(((idChallenge - 1) * SCORES.length) / CHALLENGES)] as number
 }

@@ -15,7 +15,7 @@ import {
   UNKNOWN_DATE,
 } from './handwritten.js'
 
-/** What Palmarès takes without `--database-connections`. */
+/** The default of `--database-connections`. */
 const CONNECTIONS = 10
 
 const INT8 = 20
@@ -23,8 +23,8 @@ const NUMERIC = 1700
 const FIRST_KEY = -Number.MAX_SAFE_INTEGER
 
 /**
- * The same two reads over PostgreSQL: statements that stay prepared, one snapshot a request, and no question waits for
- * an answer that it does not need.
+ * The same two reads on PostgreSQL: prepared statements, one snapshot per request, and pipelined queries that only wait for
+ * results they need.
  */
 export function handWrittenOnPostgres(url: string): Server {
   const pool = makePool(url)
@@ -40,7 +40,7 @@ export function handWrittenOnPostgres(url: string): Server {
   return server.on('close', () => pool.end())
 }
 
-/** Questions go out at once, each in its turn; integers all fit a number. */
+/** Queries are pipelined. All integers fit a number. */
 function makePool(url: string): pg.Pool {
   const parserOf = (oid: number) => (oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid))
   const questions = { options: PLANS, pipeline: true, types: { getTypeParser: parserOf as never } }
@@ -48,12 +48,12 @@ function makePool(url: string): pg.Pool {
 }
 
 /**
- * A prepared statement is planned once: PostgreSQL plans some of these again each time, which takes longer than they do. Nor
- * does it compile them, or begin processes for them, which it does where it takes a part of a large table for most of it.
+ * Forces generic plans: PostgreSQL would replan some of these statements each time, which takes longer than running them. Also
+ * disables JIT and parallel workers, which it starts when it overestimates the rows of a large table.
  */
 const PLANS = '-c plan_cache_mode=force_generic_plan -c jit=off -c max_parallel_workers_per_gather=0'
 
-/** The last question of a request goes out with the end of its transaction, which nobody waits for. */
+/** Sends the last query of a request together with the end of its transaction. The response does not wait for that end. */
 function commit(db: PoolClient): void {
   db.query('commit')
 }
@@ -88,7 +88,7 @@ const selectTotal: Named = {
   text: "select sum(nb) from noeuds where arbre = 'classement' and niveau = 3",
 }
 
-/** Goes down the counted tree to the leaf of a row, and from there along the index: one question rather than five. */
+/** Descends the counted tree to the leaf of a row, then scans the index: one query instead of five. */
 const selectPage: Named = {
   name: 'page',
   text: `select page.* from (select ${FIRST_KEY} as cle, 0 as id, $1::bigint as rest) f4,
@@ -98,7 +98,7 @@ const selectPage: Named = {
       order by cle_classement, id_auteur limit $2 offset f0.rest) page`,
 }
 
-/** The node of a level that holds the row `rest`, counted from the node above it. */
+/** The node of a level that contains row `rest`, counted from its parent. */
 function childSql(level: number): string {
   const above = `f${level + 1}`
   return `lateral (select cle, id, rest from (
@@ -114,7 +114,7 @@ const selectPlaceOfAuthor: Named = {
   text: placeSql('select -score as cle from auteurs where id_auteur = $1'),
 }
 
-/** The place of a key of the ranking: what lies before its leaf, from the tree, then the rest, from the index. */
+/** The place of a ranking key: the entries before its leaf, from the tree, plus the rest, from the index. */
 function placeSql(key: string): string {
   const { nodes, before } = leafSql('k.cle')
   return `select ${before} + 1 + (select count(*) from (

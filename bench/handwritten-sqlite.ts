@@ -20,9 +20,9 @@ import {
 const FIRST_KEY = -Number.MAX_SAFE_INTEGER
 
 /**
- * Two reads of the contract as one would write them by hand for the same store: node:http, prepared statements, no
- * framework, no checks, no cache, nothing that the two reads do not need. Rows come as one JSON text, which this driver
- * reads faster than rows; each answer is made in one snapshot, as Palmarès does.
+ * Two reads of the API, hand-written for the same store: node:http and prepared statements, without a framework, checks or
+ * a cache. As in Palmarès, rows are read as one JSON text, which is faster with this driver, and each response uses one
+ * snapshot.
  */
 export function handWrittenOnSqlite(file: string): Server {
   const db = new DatabaseSync(file, { readOnly: true })
@@ -69,7 +69,7 @@ function pageReader(db: DatabaseSyncInstance): (asked: AskedPage) => Answer {
   }
 }
 
-/** Goes down the counted tree to the leaf of a row: where the leaf begins, and the rows to pass from there. */
+/** Descends the counted tree to the leaf of a row. Gives the start of the leaf and the number of rows to skip. */
 function seek(selectNodes: Rows, row: number): [cle: number, id: number, rest: number] | undefined {
   let cle = FIRST_KEY
   let id = 0
@@ -87,7 +87,7 @@ function seek(selectNodes: Rows, row: number): [cle: number, id: number, rest: n
   return [cle, id, rest]
 }
 
-/** The place of a score: what lies before its leaf, from the tree, then the rest of the leaf, from the index. */
+/** The place of a score: the entries before its leaf, from the tree, plus the rest of the leaf, from the index. */
 function placeReader(db: DatabaseSyncInstance): (score: number) => number {
   const { nodes, before } = leafSql('?1')
   const selectLeaf = db.prepare(`select f0.cle, f0.id, ${before} from ${nodes.join(', ')}`)

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** What the hand-written servers share: what they are asked, and how rows become the bytes and headers of an answer. */
+/** Shared by the hand-written servers: parsing requests, and turning rows into response bytes and headers. */
 
-/** What Palmarès keeps an idle connection for; node tells it in a header of each answer. */
+/** Palmarès' keep-alive time, which Node sends in a header of each response. */
 export const KEEP_ALIVE_MILLISECONDS = 65_000
 
-/** A date that the portal does not know; such validations come last. */
+/** Stands for an unknown date; such validations sort last. */
 export const UNKNOWN_DATE = 253_402_300_800
 
-/** The `--portal-url` that Palmarès has without one. */
+/** The default of `--portal-url`. */
 const PORTAL_URL = 'http://127.0.0.1:8080/portail/'
 const DEFAULT_ROWS = 100
 
@@ -33,7 +33,7 @@ export interface Answer {
   total?: number
 }
 
-/** What a request asks for, if it is one of the two reads. */
+/** Parses a request, if it is one of the two reads. */
 export function readRequest({ url = '', headers }: IncomingMessage): Asked | undefined {
   const mark = url.indexOf('?')
   const path = mark < 0 ? url : url.slice(0, mark)
@@ -64,7 +64,7 @@ export const AUTHOR_COLUMNS = 'id_auteur, nom, score, statut, lang, nb_validatio
 export const WRITTEN_COLUMNS = ['id_challenge', 'url_challenge', 'titre']
 export const SOLVED_COLUMNS = ['id_challenge', 'titre', 'id_rubrique', 'score', 'date']
 
-/** An author, with what they wrote and solved: rows of the columns above. */
+/** An author with their challenges and solves, from rows with the columns above. */
 export function authorAnswer(row: Row, position: number, written: Row[], solved: Row[]): Answer {
   const [id, nom, score, statut, lang, nb_validations] = row
   const body = {
@@ -92,8 +92,8 @@ export function authorAnswer(row: Row, position: number, written: Row[], solved:
 }
 
 /**
- * The SQL of what lies before the leaf of the counted tree that a key of the ranking belongs to: one node a level, from
- * the top, f3 to f0, and the sum of what comes before them.
+ * SQL that counts the entries before the leaf of a ranking key in the counted tree: one node per level from the top, f3 to
+ * f0, and the sum of the counts before them.
  */
 export function leafSql(key: string): { nodes: string[]; before: string } {
   const at = (level: number) => `from noeuds where arbre = 'classement' and niveau = ${level}`

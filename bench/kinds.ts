@@ -1,20 +1,20 @@
 import { CHALLENGES } from './generate.js'
 import type { FreshPaths } from './load.js'
 
-/** One row of the table: what is asked, and of whom besides Palmarès. */
+/** One row of the table: a request and its baseline. */
 export interface Kind {
   name: string
-  /** What Palmarès is measured against. */
+  /** The baseline server. */
   against: 'bare' | 'hand-written'
-  /** What is sent, to a portal of a number of authors. */
+  /** The path, for a portal with this number of authors. */
   path(authors: number): string | FreshPaths
-  /** What it must be answered with. */
+  /** The expected status. */
   status: number
   /** Sent without a credential. */
   isAnonymous?: boolean
-  /** Sent with the tag that the last answer had. */
+  /** Sent with the ETag of the last response. */
   isConditional?: boolean
-  /** The least ratio that is wanted. */
+  /** The minimum ratio. */
   target: number
 }
 
@@ -22,7 +22,7 @@ const REPEATED = { against: 'bare', status: 200, target: 0.75 } as const
 const FRESH = { against: 'hand-written', status: 200 } as const
 const PAGE_ROWS = 50
 
-/** What is served, in the order of the table. A kind is added here and nowhere else. */
+/** All kinds, in the order of the table. Add a new kind only here. */
 export const KINDS: readonly Kind[] = [
   { ...REPEATED, name: 'classement', path: (authors) => rankingPage(Math.floor(authors / 2)) },
   { ...REPEATED, name: 'challenge', path: () => `/challenges/${Math.floor(CHALLENGES / 2)}` },

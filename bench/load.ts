@@ -12,20 +12,20 @@ export interface FreshPaths {
 
 export type Path = string | FreshPaths
 
-/** What to send for how long. */
+/** What to send, and for how long. */
 export interface Job {
   port: number
-  /** Each has one request under way at any time. */
+  /** Each has one request in flight at any time. */
   connections: number
-  /** Answers in this time are checked, but not counted. */
+  /** Responses during this time are checked, but not counted. */
   warmSeconds: number
   seconds: number
-  /** One path, sent again and again, or paths that never repeat; or several of these in turn. */
+  /** One repeated path, or paths that never repeat, or several of these alternately. */
   path: Path | readonly Path[]
-  /** The first number and the seed of fresh paths: the same ones give the same requests. */
+  /** The first number and the seed of unique paths. The same values give the same requests. */
   seed: number
   headers: Record<string, string>
-  /** Every answer must have this status. */
+  /** The expected status of every response. */
   status: number
 }
 
@@ -33,19 +33,19 @@ export interface LoadResult {
   requestsPerSecond: number
   p50Milliseconds: number
   p99Milliseconds: number
-  /** Every answer that was received, the warm-up and the end included. */
+  /** All received responses, including those of the warm-up and the end. */
   answered: number
-  /** How busy the load generator itself was, from 0 to 1: at 1 it is what limits the rate. */
+  /** Utilisation of the load generator, from 0 to 1. At 1 it limits the rate. */
   busy: number
 }
 
-/** No job may outlive its time by more, whatever the server does. */
+/** How long a job may exceed its time. */
 const GRACE_MILLISECONDS = 5_000
 const READ_BYTES = 256 * 1024
 
 /**
- * Drives a server and counts its answers; it rejects on a wrong status, a broken answer or a closed connection. It ends
- * after the job's time, or when it is told to.
+ * Sends load to a server and counts the responses. Rejects on a wrong status, a malformed response or a closed connection.
+ * Ends after the job's time, or on request.
  */
 export function drive(job: Job, ended?: Promise<unknown>): Promise<LoadResult> {
   return new Promise((resolve, reject) => {
@@ -149,8 +149,8 @@ class Run {
 }
 
 /**
- * Reads answers out of the bytes of one connection, however they are cut, and calls back at the end of each. It returns
- * what is wrong with an answer.
+ * Parses responses from the chunks of one connection and calls back at the end of each. Returns what is wrong with a
+ * response.
  */
 export function countAnswers(
   status: number,
@@ -187,7 +187,7 @@ export function countAnswers(
 
 const MAX_HEAD_BYTES = 4096
 
-/** A path that repeats is made into bytes once; the others are, one by one, at a cost far below that of an answer. */
+/** A repeated path is encoded once. Unique paths are encoded one by one, which costs far less than a response. */
 function requestsOf({ path, headers, seed }: Job): () => Buffer {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const rest = ` HTTP/1.1\r\n${lines.join('')}\r\n`

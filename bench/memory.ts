@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 
-/** The most memory that a process has held so far, where the system tells it: only Linux has /proc. */
+/** Peak memory of a process so far. Only on Linux, which has /proc. */
 export function peakBytes(pid: number): number | undefined {
   return statusBytes(pid, 'VmHWM')
 }
 
-/** What a process and those that it started hold in memory now, the pages of mapped files included. */
+/** Current resident memory of a process and its children, including mapped files. */
 export function residentBytes(pid: number): number | undefined {
   return sumBytes(pid, 'VmRSS')
 }
 
-/** What they hold of memory that belongs to no file, so that the system cannot take it back. */
+/** Their anonymous memory, which the system cannot reclaim. */
 export function anonymousBytes(pid: number): number | undefined {
   return sumBytes(pid, 'RssAnon')
 }

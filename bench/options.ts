@@ -4,7 +4,7 @@ import { KINDS } from './kinds.js'
 import { FULL, type Pace, QUICK } from './pace.js'
 import { READ_KINDS } from './reads.js'
 
-/** What is measured besides kinds of requests. */
+/** Measurements other than kinds of requests. */
 const SUBJECTS = ['solves', 'visibility', 'start', 'memory', 'workers', 'import', 'import-reads', 'rankings'] as const
 export type Subject = (typeof SUBJECTS)[number]
 
@@ -13,29 +13,29 @@ const FULL_AUTHORS = '10000'
 const QUICK_AUTHORS = '2000,20000'
 
 const USAGE = `npm run bench -- [options]
-  --quick            fewer and shorter rounds: for the shape of the tables, not for their numbers
+  --quick            fewer and shorter rounds: to check the tables, not for valid numbers
   --authors <list>   sizes of the portal, comma-separated, ascending (${FULL_AUTHORS}; ${QUICK_AUTHORS} with --quick)
   --engine <list>    engines of the store, comma-separated: ${ENGINES.join(', ')} (sqlite)
-  --workers <n>      processes that Palmarès serves with (1)
-  --only <list>      what is measured, comma-separated; a name that ends in - stands for all that begin so:
+  --workers <n>      worker processes of Palmarès (1)
+  --only <list>      what to measure, comma-separated; a name that ends in - selects all names with this prefix:
                      ${KINDS.map(({ name }) => name).join(', ')},
                      ${READ_KINDS.map(({ name }) => name).join(', ')},
                      ${SUBJECTS.join(', ')}
-  --json <file>      write all that was measured as JSON
-  --write            write the tables into bench/RESULTS.md`
+  --json <file>      write all results as JSON
+  --write            write the tables to bench/RESULTS.md`
 
 export interface Options {
   pace: Pace
   authors: number[]
   engines: Engine[]
   workers: number
-  /** Whether a kind or a subject is to be measured. */
+  /** Whether a kind or a subject is selected. */
   wants(name: string): boolean
   json: string | undefined
   write: boolean
 }
 
-/** Reads the command line; throws what is wrong with it. Undefined where only help was asked for. */
+/** Parses the command line; throws if it is invalid. Undefined if it only asks for help. */
 export function readOptions(args: string[]): Options | undefined {
   const { values } = parseArgs({
     args,

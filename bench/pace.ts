@@ -1,23 +1,23 @@
 /** How long and how often things are measured. */
 export interface Pace {
-  /** Rounds of each comparison, in which all sides take their turn. */
+  /** Rounds of each comparison; all sides run once per round. */
   rounds: number
-  /** A turn of a pair, and what comes before the first one. */
+  /** Duration of a turn of a pair, and of the warm-up before the first one. */
   seconds: number
   warmSeconds: number
   /** Of a pair. */
   connections: number
-  /** A turn of one kind of read at one size. */
+  /** Duration of a turn of one kind of read at one size. */
   readSeconds: number
-  /** Solves sent one by one in a turn, and batches of many. */
+  /** Single solves per turn, and batches of solves. */
   solves: number
   batches: number
-  /** Solves that are looked for in another process. */
+  /** Solves whose visibility in another process is measured. */
   looks: number
   starts: number
   /** Mixed load before memory is read. */
   mixedSeconds: number
-  /** Imports of each sort, where the portal is small enough for more than one. */
+  /** Imports of each kind, if the portal is small enough for more than one. */
   imports: number
 }
 

@@ -6,7 +6,7 @@ import { writeDump } from './generate.js'
 import { type Ended, freePort, runToEnd, type Started, startServer, type Variables } from './processes.js'
 import { Solves } from './solves.js'
 
-/** A filled store with someone who may read it and one who may write, and what filling it took. */
+/** A filled store with a key for reading and one for writing, and the cost of filling it. */
 export interface Portal {
   database: Database
   authors: number
@@ -21,7 +21,7 @@ export interface PortalFacts {
   importLinesPerSecond: number
   exportLinesPerSecond: number
   diskBytes: number
-  /** The most that the process of the import held in memory, where the system tells it. */
+  /** Peak memory of the import process, if the system reports it. */
   importPeakBytes: number | undefined
 }
 
@@ -35,12 +35,12 @@ const MAIN = new URL('../../dist/main.js', import.meta.url).pathname
 const LOGIN = 'bench'
 const PASSWORD = 'not a secret, for the bench alone'
 const SHORT_SECONDS = 60
-/** Filling and emptying a store, at the least rate that is worth waiting for. */
+/** The lowest acceptable rate of import and export. */
 const BULK_LINES_PER_SECOND = 5_000
 const LINES_PER_AUTHOR = 8
 const QUOTA = '1000000000'
 
-/** Fills a store with the built program, as an operator would. The rates hold the start of the process. */
+/** Fills a store with the built program, as an operator would. The rates include the start of the process. */
 export async function makePortal(folder: string, database: Database, authors: number): Promise<Portal> {
   const env = variablesOf(database.url)
   const dump = join(folder, `${authors}.ndjson`)
@@ -65,7 +65,7 @@ export async function makePortal(folder: string, database: Database, authors: nu
   return { database, authors, ...keys, solves: new Solves(authors), facts }
 }
 
-/** A time within which a portal is filled or emptied, or something is wrong. */
+/** Time limit of an import or export. */
 export function bulkSeconds(authors: number): number {
   return 60 + (authors * LINES_PER_AUTHOR) / BULK_LINES_PER_SECOND
 }
@@ -74,14 +74,14 @@ export function importDump(url: string, dump: string, seconds: number): Promise<
   return runToEnd([MAIN, 'import', dump], seconds, { env: variablesOf(url) })
 }
 
-/** Makes a store that holds nothing. */
+/** Creates an empty store. */
 export function migrateStore(url: string): Promise<Ended> {
   return runToEnd([MAIN, 'migrate'], SHORT_SECONDS, { env: variablesOf(url) })
 }
 
 /**
- * Serves a portal with every guard on: credentials, limits that never bite, metrics, the log at `warn`. It is started
- * once it has answered `path`.
+ * Serves a portal with authentication, limits (too high to be reached), metrics and the log at `warn`. Resolves once it
+ * has answered `path`.
  */
 export async function servePortal(portal: Portal, workers: number, path = '/health/ready'): Promise<Served> {
   const port = await freePort()
@@ -93,7 +93,7 @@ export async function servePortal(portal: Portal, workers: number, path = '/heal
   return { ...(await startServer([MAIN, 'serve', ...options, ...limits], env, port, probe)), portal }
 }
 
-/** The store is named by a variable, as its address may hold a password, which arguments would show. */
+/** Passes the store in a variable, because its URL may contain a password, which arguments would expose. */
 function variablesOf(url: string): Variables {
   return { PALMARES_DATABASE: url }
 }

@@ -6,13 +6,13 @@ import { ask } from './client.js'
 import type { Job, LoadResult } from './load.js'
 import { peakBytes } from './memory.js'
 
-/** A process of the bench that listens, or that waits for jobs. */
+/** A process of the bench: a server, or a worker that waits for jobs. */
 export interface Started {
   port: number
   child: ChildProcess
 }
 
-/** Variables of a process besides those of the bench. */
+/** Additional environment variables of a process. */
 export type Variables = Record<string, string>
 
 const START_MILLISECONDS = 30_000
@@ -23,7 +23,7 @@ const PROBE_MILLISECONDS = 5
 
 const children = new Set<ChildProcess>()
 
-/** Whatever way the bench ends, nothing that it started outlives it. */
+/** Kills all started processes when the bench ends for any reason. */
 export function killAllOnExit(): void {
   process.on('exit', killAll)
 }
@@ -32,7 +32,7 @@ export function killAll(): void {
   for (const child of children) child.kill('SIGKILL')
 }
 
-/** Asks a process to stop, then makes it. */
+/** Asks a process to stop, then kills it. */
 export async function stop({ child }: Pick<Started, 'child'>): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
@@ -42,13 +42,13 @@ export async function stop({ child }: Pick<Started, 'child'>): Promise<void> {
   clearTimeout(timer)
 }
 
-/** What a server is asked until it answers that it is well. */
+/** The request that is repeated until the server is ready. */
 export interface Probe {
   path: string
   headers?: Variables
 }
 
-/** Starts a server that is not of the bench and waits until it answers. */
+/** Starts an external server and waits until it answers. */
 export async function startServer(args: string[], env: Variables, port: number, probe: Probe): Promise<Started> {
   const options = { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] satisfies StdioOptions }
   const child = keep(spawn(process.execPath, args, options))
@@ -65,14 +65,14 @@ export async function startServer(args: string[], env: Variables, port: number, 
   }
 }
 
-/** Starts one of the servers of `baselines.ts`; its database may hold a password, which arguments would show. */
+/** Starts a server of `baselines.ts`. Passes the database URL in a variable: it may contain a password. */
 export async function startBaseline(kind: Baseline, database = ''): Promise<Started> {
   const child = keep(fork(moduleFile('baselines'), [kind], { env: { ...process.env, BASELINE_DATABASE: database } }))
   const { port } = await request<{ port: number }>(child, undefined, START_MILLISECONDS)
   return { port, child }
 }
 
-/** Tells the bare server what to answer from now on. */
+/** Sets the response of the bare server. */
 export async function setAnswer({ child }: Started, { body, ...rest }: CapturedAnswer): Promise<void> {
   await request(child, { ...rest, body: body.toString('base64') }, START_MILLISECONDS)
 }
@@ -84,7 +84,7 @@ export function startLoad(): Load {
   return { child: keep(fork(moduleFile('load'))) }
 }
 
-/** Ends the job under way before its time. */
+/** Ends the current job early. */
 export function endJob({ child }: Load): void {
   child.send('end')
 }
@@ -96,7 +96,7 @@ export async function runJob({ child }: Load, job: Job): Promise<LoadResult> {
   return answer.result
 }
 
-/** What a program wrote to its end, how long it took and the most memory that it held. */
+/** The output, duration and peak memory of a program. */
 export interface Ended {
   output: string
   seconds: number
@@ -110,7 +110,7 @@ export interface RunOptions {
   stdout?: 'pipe' | number
 }
 
-/** Runs a program to its end, within a time. */
+/** Runs a program to its end, with a time limit. */
 export function runToEnd(args: string[], seconds: number, { env, input = '', stdout }: RunOptions): Promise<Ended> {
   const start = performance.now()
   const stdio: StdioOptions = ['pipe', stdout ?? 'pipe', 'pipe']
@@ -131,7 +131,7 @@ export function runToEnd(args: string[], seconds: number, { env, input = '', std
   })
 }
 
-/** The system forgets the peak of a process with the process, so it is asked for again and again until then. */
+/** Polls the peak memory, because the system discards it when the process ends. */
 function watchPeak(child: ChildProcess): () => number | undefined {
   let peak: number | undefined
   const look = () => {
@@ -143,7 +143,7 @@ function watchPeak(child: ChildProcess): () => number | undefined {
   return () => peak
 }
 
-/** A loopback port that nobody listened on a moment ago. */
+/** A free loopback port. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
@@ -161,7 +161,7 @@ function keep(child: ChildProcess): ChildProcess {
   return child
 }
 
-/** The next message of a child, which must come in time. */
+/** The next message of a child process, with a time limit. */
 function request<T>(child: ChildProcess, message: object | undefined, milliseconds: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = () => {
@@ -178,14 +178,14 @@ function request<T>(child: ChildProcess, message: object | undefined, millisecon
     }
     const timer = setTimeout(() => {
       end()
-      reject(new Error('a process of the bench has stopped answering'))
+      reject(new Error('a process of the bench does not respond'))
     }, milliseconds)
     child.on('message', onMessage).on('exit', onExit)
     if (message) child.send(message)
   })
 }
 
-/** A file of the bench, built. */
+/** The built version of a file of the bench. */
 export function moduleFile(name: string): string {
   return new URL(`./${name}.js`, import.meta.url).pathname
 }

@@ -2,13 +2,13 @@ import { performance } from 'node:perf_hooks'
 import { DatabaseSync } from '@photostructure/sqlite'
 import pg from 'pg'
 
-/** What the rankings by category and period cost: the disk that they take, and the time to derive them anew. */
+/** The cost of the rankings by category and period: disk usage, and the time to rebuild them. */
 export interface RankingsCost {
   diskBytes: number
   seconds: number
 }
 
-/** One connection, whatever the engine. */
+/** A connection to either engine. */
 interface Connection {
   exec(sql: string): Promise<void>
   value(sql: string): Promise<number>
@@ -20,14 +20,14 @@ interface Connection {
 const FAN = 32
 const FIRST_CLE = -Number.MAX_SAFE_INTEGER
 
-/** The rankings that a validation counts in besides the whole one: its category's, its year's and its month's. */
+/** The partial rankings of a validation: its category, year and month. */
 const rankedIn = ['-c.id_rubrique', 'v.mois / 100 * 100', 'v.mois'].map(
   (ranking) => `select ${ranking} as classement, cast(-sum(c.score) as bigint) as cle, v.id_auteur
     from validations v join challenges c on c.id_challenge = v.id_challenge join auteurs a on a.id_auteur = v.id_auteur
     where a.cle_classement is not null group by ${ranking}, v.id_auteur`,
 )
 
-/** Fills `classements` and the orders over it, in SQL that both engines know. */
+/** Fills `classements` and its orders, in SQL for both engines. */
 const fillClassements: readonly string[] = [
   `insert into classements (classement, cle, id_auteur) ${rankedIn.join(' union all ')} order by 1, 2, 3`,
   fillLevel(0, `select 'classements/' || classement as arbre, cle, id_auteur as id, 1 as nb from classements`),
@@ -39,7 +39,7 @@ const fillClassements: readonly string[] = [
   ),
 ]
 
-/** Groups each run of `FAN` entries of an order under the key of the first. */
+/** Groups every `FAN` consecutive entries of an order under the key of the first. */
 function fillLevel(niveau: number, entries: string): string {
   return `insert into noeuds (arbre, niveau, cle, id, nb)
     select arbre, ${niveau}, case when rang = 0 then ${FIRST_CLE} else cle end, case when rang = 0 then 0 else id end, total
@@ -53,7 +53,7 @@ function fillLevel(niveau: number, entries: string): string {
     where rang % ${FAN} = 0`
 }
 
-/** The orders over the rankings are a share of the table `noeuds`. */
+/** The counted orders of the rankings are part of the table `noeuds`: estimates their size by their share of its rows. */
 async function measure(db: Connection): Promise<RankingsCost> {
   const nodes = await db.value('select count(*) from noeuds')
   const theirs = await db.value(`select count(*) from noeuds where arbre like 'classements/%'`)
@@ -93,7 +93,7 @@ async function openPostgres(url: string): Promise<Connection> {
   }
 }
 
-/** Its database may hold a password, which arguments would show. */
+/** The database URL is in a variable, because it may contain a password. */
 if (process.argv[1] === import.meta.filename) {
   const address = process.env.BASELINE_DATABASE ?? ''
   const db = process.argv[2] === 'sqlite' ? openSqlite(address) : await openPostgres(address)

@@ -1,13 +1,13 @@
 import { CHALLENGES, NEEDLES } from './generate.js'
 import type { FreshPaths } from './load.js'
 
-/** A read whose time is compared across sizes of the portal. No request of it repeats. */
+/** A read whose time is compared across portal sizes. Its requests never repeat. */
 export interface ReadKind {
   name: string
   path(authors: number): FreshPaths
-  /** Few, so that a time is what a request takes; one where the target is a time, so that none waits for another. */
+  /** Number of connections. Few, so that times are service times; one if the target is a time, so that no request waits for another. */
   connections: number
-  /** What the median and the p99 at a larger size may be at most, over those at the smallest. */
+  /** Maximum ratio of median and p99 at a larger size to those at the smallest. */
   medianRatio?: number
   p99Ratio?: number
   p99Milliseconds?: number
@@ -16,7 +16,7 @@ export interface ReadKind {
 const FLAT = { connections: 4, medianRatio: 1.5, p99Ratio: 3 } as const
 const SEARCH = { connections: 1, p99Milliseconds: 100 } as const
 
-/** Of the portal's rankings and lists, the shortest that is asked for at any depth holds this share of the authors. */
+/** Pages at random offsets in a list with at least `share` of the authors, so that none is past its end. */
 const page = (path: string, parameter: string, share: number) => (authors: number) => ({
   before: `${path}${path.includes('?') ? '&' : '?'}${parameter}=`,
   min: 0,
@@ -26,7 +26,7 @@ const page = (path: string, parameter: string, share: number) => (authors: numbe
 
 const search = (needle: string) => () => ({ before: `/auteurs?nom=${needle}&x=`, min: 0, max: 9, after: '-' })
 
-/** The reads of the scale table, in its order. A kind is added here and nowhere else. */
+/** The reads of the scale table, in order. Add a new kind only here. */
 export const READ_KINDS: readonly ReadKind[] = [
   { ...FLAT, name: 'flat-classement', path: page('/classement', 'debut_classement', 0.99) },
   { ...FLAT, name: 'flat-auteur', path: (authors) => ({ before: '/auteurs/', min: 1, max: authors, after: '?x=' }) },
@@ -41,7 +41,7 @@ export const READ_KINDS: readonly ReadKind[] = [
   { ...SEARCH, name: 'search-none', path: search(NEEDLES.none) },
 ]
 
-/** What a portal is asked in a mix: pages that repeat, and reads that do not. */
+/** A mix of repeated pages and unique reads. */
 export function mixedPaths(authors: number): (string | FreshPaths)[] {
   const fresh = READ_KINDS.filter(({ name }) => name.startsWith('flat-') || name === 'search-rare')
   return ['/classement?limite=50', `/challenges/${CHALLENGES}`, ...fresh.map(({ path }) => path(authors))]

@@ -10,12 +10,12 @@ import { count, megabytes, table } from './table.js'
 export interface PortalReport {
   authors: number
   portal: PortalFacts
-  /** What the processes that serve hold in memory at the end, where the system tells it. */
+  /** Memory of the serving processes at the end, if the system reports it. */
   servingBytes: number | undefined
   comparisons: Comparison[]
 }
 
-/** One engine: its portals apart, then what is measured across them. */
+/** Results of one engine: per portal, then across portals. */
 export interface EngineReport {
   engine: string
   workers: number
@@ -28,7 +28,7 @@ export interface Report {
   machine: string
   date: string
   command: string
-  /** The most that the load generator can drive. */
+  /** Maximum rate of the load generator. */
   ceiling: Measured
   engines: EngineReport[]
 }
@@ -38,7 +38,7 @@ export function machineName(): string {
   return `${processors[0]?.model.trim() ?? 'unknown processor'}, ${processors.length} cores, Node.js ${process.version}`
 }
 
-/** Whether something that was to be measured could not be. */
+/** Whether a measurement failed. */
 export function hasFaults({ engines }: Report): boolean {
   return engines.some(
     ({ reads, findings }) => reads.some(({ fault }) => fault) || findings.some(({ value }) => value === undefined),
@@ -72,7 +72,7 @@ function engineLines(report: EngineReport): string[] {
 function portalLines({ portal, servingBytes, comparisons }: PortalReport): string[] {
   const footprint = [
     `Disk ${megabytes(portal.diskBytes)}`,
-    // What the system does not tell is left out.
+    // Values that the system does not report are omitted.
     ...(portal.importPeakBytes ? [`import peak ${megabytes(portal.importPeakBytes)}`] : []),
     ...(servingBytes ? [`serving ${megabytes(servingBytes)} resident`] : []),
   ]

@@ -9,7 +9,7 @@ import { bulkSeconds } from './portal.js'
 import { killAll, killAllOnExit, startBaseline, startLoad, stop } from './processes.js'
 import { type EngineReport, hasFaults, machineName, type Report, toMarkdown } from './report.js'
 
-/** Past this a run has hung, whatever it waits for: for an engine, and for each time that a portal is filled or emptied. */
+/** Time limits after which a run counts as hung: per engine, and per import or export. */
 const ENGINE_SECONDS = 2_400
 const BULK_WORKS = 10
 const RESULTS = new URL('../../bench/RESULTS.md', import.meta.url)
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   process.exit(hasFaults(report) ? 1 : 0)
 }
 
-/** Ends a run that hangs or that is interrupted, so that its databases can be dropped. */
+/** Rejects if the run hangs or is interrupted, so that its databases can be dropped. */
 function interruption(seconds: number): Promise<never> {
   return new Promise((_resolve, reject) => {
     setTimeout(() => reject(new Error(`no end after ${seconds} s`)), seconds * 1000).unref()

@@ -11,7 +11,7 @@ export interface ReadRow {
   authors: number
   p50Milliseconds: number
   p99Milliseconds: number
-  /** This size over the smallest, round by round; absent for the smallest. */
+  /** This size divided by the smallest, per round; absent for the smallest. */
   p50Ratio?: Spread
   p99Ratio?: Spread
   /** Why it could not be measured. */
@@ -20,7 +20,7 @@ export interface ReadRow {
 
 const SEED_STEP = 10_000_000
 
-/** Measures a kind at every size in turn: A B A B …, so that what the machine does meanwhile meets all of them. */
+/** Measures a kind, alternating between sizes (A B A B …), so that background load affects all of them equally. */
 export async function measureReads(
   served: readonly Served[],
   load: Load,
@@ -35,7 +35,7 @@ export async function measureReads(
         const job = { connections: kind.connections, seconds: readSeconds, status: 200, seed: (round + 1) * SEED_STEP }
         const warmSeconds = round === 0 ? readSeconds : readSeconds / 5
         const result = await runJob(load, { ...job, port, path, warmSeconds, headers: headersWith(portal.key) })
-        if (Number.isNaN(result.p50Milliseconds)) throw new Error(`no answer within ${readSeconds} s`)
+        if (Number.isNaN(result.p50Milliseconds)) throw new Error(`no response within ${readSeconds} s`)
         times[i]?.p50.push(result.p50Milliseconds)
         times[i]?.p99.push(result.p99Milliseconds)
       }

@@ -17,7 +17,7 @@ const MAX_ANONYMOUS_BYTES = 384 * 1024 ** 2
 const SOLVE_EVERY_MILLISECONDS = 100
 const SEED = 2_000_000_000
 
-/** From the start of the process to its first page of the ranking; the worst of several. */
+/** Time from process start to the first page of the ranking; the worst of several. */
 export async function measureStart(portal: Portal, starts: number): Promise<Finding[]> {
   const seconds: number[] = []
   while (seconds.length < starts) {
@@ -31,7 +31,7 @@ export async function measureStart(portal: Portal, starts: number): Promise<Find
   return [{ what: 'start of `serve` until the first answer', value: max, unit: 's', most: 1, beside }]
 }
 
-/** What the serving processes hold after reads of all kinds, while solves come in. */
+/** Memory of the serving processes after reads of all kinds with concurrent solves. */
 export async function measureMemory({ port, child, portal }: Served, load: Load, pace: Pace): Promise<Finding[]> {
   const { connections, mixedSeconds: seconds } = pace
   const path = mixedPaths(portal.authors)
@@ -47,7 +47,7 @@ export async function measureMemory({ port, child, portal }: Served, load: Load,
   }
   let isOver = false
   const reads = runJob(load, job).finally(() => (isOver = true))
-  // What goes wrong while solves are sent is told when the reads are awaited.
+  // A failed solve is reported when the reads are awaited.
   reads.catch(() => undefined)
   let solves = 0
   try {
@@ -65,13 +65,13 @@ export async function measureMemory({ port, child, portal }: Served, load: Load,
   return [{ what: 'anonymous memory of `serve`', value, unit: 'bytes', most: MAX_ANONYMOUS_BYTES, beside }]
 }
 
-/** What is sent to one process and to two. */
+/** The load for one process and for two. */
 const SENT: Readonly<Record<string, (authors: number) => string | FreshPaths>> = {
   'repeated ranking page': () => '/classement?limite=50',
   'fresh ranking page': (authors) => READ_KINDS[0]!.path(authors),
 }
 
-/** One process and two on the same store, in turn, with how busy the machine was, as its cores bound what a second one adds. */
+/** Alternates one and two processes on the same store. Also reports CPU utilisation, which limits the gain of a second process. */
 export async function measureWorkers(one: Served, two: Served, load: Load, pace: Pace): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const [name, path] of Object.entries(SENT)) {
@@ -97,7 +97,7 @@ export async function measureWorkers(one: Served, two: Served, load: Load, pace:
   return findings
 }
 
-/** How busy all cores were meanwhile, from 0 to 1. */
+/** Utilisation of all cores in that time, from 0 to 1. */
 async function withMachineBusy<T>(work: () => Promise<T>): Promise<{ result: T; busy: number }> {
   const before = processorTimes()
   const result = await work()

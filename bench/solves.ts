@@ -16,14 +16,14 @@ export interface Solve {
   date: string
 }
 
-/** Solves that a generated portal does not hold yet, each once, by authors who hold a place. */
+/** Solves that a generated portal does not contain yet, each once, by ranked authors. */
 export class Solves {
   private readonly sent = new Set<string>()
   private readonly random = randomFrom(3)
 
   constructor(private readonly authors: number) {}
 
-  /** Its date lies in the last year of the portal, whose rankings by period are as full as any. */
+  /** The date is in the last year of the portal, whose rankings by period are as long as any. */
   next(): Solve {
     for (;;) {
       const id_auteur = 1 + Math.floor(this.random() * this.authors)
@@ -44,9 +44,9 @@ export class Solves {
 
 const agent = new Agent({ keepAlive: true })
 const BATCH_LINES = 1_000
-const MAX_TOLD_CHARACTERS = 100
+const MAX_SHOWN_CHARACTERS = 100
 
-/** Sends solves in one request, which is answered when they are committed; says how long that took. */
+/** Sends solves in one request, which is answered after the commit. Returns the duration. */
 export async function applySolves(port: number, { writeKey }: Portal, solves: readonly Solve[]): Promise<number> {
   const body = solves.map((solve) => `${JSON.stringify(solve)}\n`).join('')
   const length = String(Buffer.byteLength(body))
@@ -54,20 +54,20 @@ export async function applySolves(port: number, { writeKey }: Portal, solves: re
   const start = performance.now()
   const { status, body: text } = await ask(port, '/validations', { headers, body, agent })
   const milliseconds = performance.now() - start
-  if (status !== 200) throw new Error(`POST /validations: ${status} ${text.toString().slice(0, MAX_TOLD_CHARACTERS)}`)
+  if (status !== 200) throw new Error(`POST /validations: ${status} ${text.toString().slice(0, MAX_SHOWN_CHARACTERS)}`)
   const { appliquees } = JSON.parse(text.toString())
   if (appliquees !== solves.length) throw new Error(`POST /validations: ${appliquees} applied of ${solves.length}`)
   return milliseconds
 }
 
-/** The time of one solve, alone and among a thousand, at every size in turn. */
+/** The time per solve, sent alone and in batches of 1,000, alternating between sizes. */
 export async function measureSolves(served: readonly Served[], pace: Pace): Promise<Finding[]> {
   const alone = await timesOf(served, pace.rounds, pace.solves, 1)
   const among = await timesOf(served, pace.rounds, pace.batches, BATCH_LINES)
   return [...findingsOf('one solve, alone', served, alone), ...findingsOf('one solve of 1,000', served, among)]
 }
 
-/** Milliseconds a solve: for each size its rounds, of each the median. */
+/** Milliseconds per solve: for each size the median of each round. */
 async function timesOf(
   served: readonly Served[],
   rounds: number,

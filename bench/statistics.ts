@@ -11,12 +11,12 @@ export function spreadOf(values: number[]): Spread {
   return { median, min: sorted[0] as number, max: sorted.at(-1) as number }
 }
 
-/** Value by value, what one list is of another. */
+/** Ratios of two lists, value by value. */
 export function ratiosOf(values: number[], bases: number[]): Spread {
   return spreadOf(values.map((value, i) => value / bases[i]!))
 }
 
-/** The value that a share of all values is below. */
+/** The percentile: the value below which this share of all values lies. */
 export function quantile(values: number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN

@@ -1,4 +1,4 @@
-/** A Markdown table whose columns are as wide as their widest cell; numbers stand at the right of theirs. */
+/** A Markdown table with padded columns and right-aligned numbers. */
 export function table(head: readonly string[], rows: readonly string[][], textColumns: readonly number[]): string[] {
   const all = [[...head], ...rows]
   const widths = head.map((_, column) => Math.max(3, ...all.map((row) => (row[column] as string).length)))

@@ -9,7 +9,7 @@ import { quantile } from './statistics.js'
 const GIVE_UP_MILLISECONDS = 5_000
 const agent = new Agent({ keepAlive: true })
 
-/** Where a solve shows, and how to read the author's score there. */
+/** Where a solve becomes visible, and how to read the author's score there. */
 const VIEWS: readonly View[] = [
   { name: 'in the author', pathOf: (id) => `/auteurs/${id}`, scoreOf: ({ score }: { score: number }) => score },
   {
@@ -26,7 +26,7 @@ interface View {
   scoreOf(body: never, idAuteur: number): number
 }
 
-/** From the moment a solve is sent to one process until another one on the same store shows the new score. */
+/** Time from sending a solve to one process until another process on the same store shows the new score. */
 export async function measureVisibility(
   portal: Portal,
   writer: number,
@@ -52,7 +52,7 @@ async function look(portal: Portal, writer: number, reader: number, view: View):
   const before = await readScore(reader, portal, view, solve.id_auteur)
   const start = performance.now()
   const sent = applySolves(writer, portal, [solve])
-  // What goes wrong in between is told when the answer is awaited.
+  // A failure is reported when the response is awaited.
   sent.catch(() => undefined)
   while ((await readScore(reader, portal, view, solve.id_auteur)) <= before) {
     if (performance.now() - start < GIVE_UP_MILLISECONDS) continue

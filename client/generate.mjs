@@ -1,4 +1,4 @@
-// Writes src/schema.ts from docs/openapi.json; with --check, fails where the two disagree. A path names another document.
+// Writes src/schema.ts from docs/openapi.json. With --check, fails if they differ. An argument names another document.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import openapiTS, { astToString } from 'openapi-typescript'

@@ -1,4 +1,4 @@
-/** Makes dist/web: the files of the page, named by a hash of their content and compressed, and the shells that load them. */
+/** Builds dist/web: assets named by content hash, their compressed variants, and the HTML shells that load them. */
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
@@ -26,7 +26,7 @@ const [page, docs, icon, swaggerScript, swaggerStyle] = await Promise.all([
 for (const lang of ['fr', 'en']) await writeFile(join(out, `${lang}.html`), pageShell(lang, { ...page, icon }))
 await writeFile(join(out, 'docs.html'), docsShell({ ...docs, icon, swaggerScript, swaggerStyle }))
 
-/** Bundles one entry. Returns the addresses of its script, its style, and the scripts that the script begins with. */
+/** Bundles one entry. Returns the URLs of its script, its style, and the scripts it imports statically. */
 async function bundle(entry) {
   const { metafile, outputFiles } = await build({
     entryPoints: [join(source, entry)],
@@ -55,7 +55,7 @@ async function bundle(entry) {
   }
 }
 
-/** Copies a file under a name with its hash. Returns its address. */
+/** Copies a file to a name with its content hash. Returns its URL. */
 async function copy(path) {
   const contents = await readFile(path)
   const hash = createHash('sha256').update(contents).digest('base64url').replace(/[-_]/g, '').slice(0, 8)
@@ -64,7 +64,7 @@ async function copy(path) {
   return address(name)
 }
 
-/** Writes a file, and beside it what is sent to who takes it compressed. */
+/** Writes a file and its compressed variants. */
 async function write(name, contents) {
   const path = join(assets, name)
   const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: contents.length }

@@ -1,12 +1,12 @@
-/** The pages that the server sends: no data, no inline script, no inline style. */
+/** The HTML documents that the server sends. They contain no data, no inline script and no inline style. */
 const words = {
   fr: {
-    description: 'Les données publiques d’un portail de défis de sécurité.',
-    noScript: 'Cette page a besoin de JavaScript. L’API répond sans lui : voyez ',
+    description: 'Données publiques d’un portail de challenges de sécurité.',
+    noScript: 'Cette page nécessite JavaScript. L’API fonctionne sans : consultez ',
   },
   en: {
-    description: 'The public data of a security-challenge portal.',
-    noScript: 'This page needs JavaScript. The API answers without it: see ',
+    description: 'Public data of a security challenge portal.',
+    noScript: 'This page requires JavaScript. The API does not: see ',
   },
 }
 
@@ -48,7 +48,7 @@ export function docsShell({ script, style, icon, swaggerScript, swaggerStyle }) 
 </head>
 <body>
 <header class="back"><a href="/">Palmarès</a></header>
-<noscript>This page needs JavaScript. The same reference is at <a href="/openapi.json">/openapi.json</a></noscript>
+<noscript>This page requires JavaScript. You can read the same reference at <a href="/openapi.json">/openapi.json</a></noscript>
 <main id="reference"></main>
 </body>
 </html>

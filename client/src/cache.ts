@@ -1,22 +1,22 @@
-/** An answer that can be asked for again with its tag. */
+/** A cached response, which is revalidated with its ETag. */
 export interface CacheEntry {
   etag: string
-  /** The body as it came: JSON in ASCII. */
+  /** The body as received: JSON in ASCII. */
   body: string
-  /** The headers that belong to it. */
+  /** The headers of the response. */
   headers: Record<string, string>
 }
 
 /**
- * Where answers are kept. A key tells apart addresses, queries and credentials, and holds no credential. What fails here fails
- * no request: it is then asked for without a tag.
+ * A store for cached responses. A key identifies a URL, a query and a credential, without containing the credential. If a
+ * cache operation fails, the request is sent without an ETag.
  */
 export interface Cache {
   get(key: string): CacheEntry | undefined | Promise<CacheEntry | undefined>
   set(key: string, entry: CacheEntry): unknown
 }
 
-/** Keeps what was used last in memory, within both bounds. */
+/** An in-memory LRU cache with a limit on entries and on bytes. */
 export class MemoryCache implements Cache {
   readonly #entries = new Map<string, CacheEntry>()
   readonly #maxEntries: number
@@ -28,7 +28,7 @@ export class MemoryCache implements Cache {
     this.#maxBytes = maxBytes
   }
 
-  /** The bytes of the keys, bodies and headers held, a character of ASCII each. */
+  /** Total size of keys, bodies and headers, one byte per ASCII character. */
   get bytes(): number {
     return this.#bytes
   }
@@ -40,7 +40,7 @@ export class MemoryCache implements Cache {
   get(key: string): CacheEntry | undefined {
     const entry = this.#entries.get(key)
     if (!entry) return undefined
-    // A map lists its keys in the order of insertion, so the first is the one that was not used for longest.
+    // A Map iterates in insertion order, so the first key is the least recently used one.
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     return entry

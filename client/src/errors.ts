@@ -10,20 +10,20 @@ interface ErrorFields {
   retryAfterSeconds?: number | undefined
 }
 
-/** The server answered, and not with what was asked for. Its fields are those of the problem body. */
+/** An error response of the server. Its properties are the fields of the problem body. */
 export class PalmaresError extends Error {
   override readonly name: string = 'PalmaresError'
-  /** 0 where a browser hides it, as it does for a redirect. */
+  /** 0 if the browser hides it, as for a redirect. */
   readonly status: number
-  /** Stable; test this. `unexpected_answer` is what no server of this API sends, such as a page of a proxy. */
+  /** Stable, so check this. `unexpected_answer` means that the response is not from this API, such as an error page of a proxy. */
   readonly code: ErrorCode | 'unexpected_answer'
   readonly title: string
   readonly detail: string
-  /** What is wrong with each parameter, where the status is 400. */
+  /** The invalid parameters, if the status is 400. */
   readonly errors: readonly { parameter: string; message: string }[]
   /** Give it to the operator when you ask for help. */
   readonly requestId: string | undefined
-  /** When to try again, where the server says so. */
+  /** The value of Retry-After, if the server sent it. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(fields: ErrorFields) {
@@ -39,17 +39,17 @@ export class PalmaresError extends Error {
   }
 }
 
-/** No whole answer came; `cause` says why. */
+/** There was no complete response; `cause` says why. */
 export class PalmaresNetworkError extends Error {
   override readonly name: string = 'PalmaresNetworkError'
 }
 
-/** No whole answer came in time. */
+/** There was no complete response in time. */
 export class PalmaresTimeoutError extends PalmaresNetworkError {
   override readonly name: string = 'PalmaresTimeoutError'
 }
 
-/** The error of an answer that is no success. `what` is the method and the path: a query may hold what is secret. */
+/** Converts an error response. `what` is the method and the path, without the query, which may contain secrets. */
 export function toError(what: string, status: number, headers: Headers, text: string): PalmaresError {
   const problem = parseProblem(text)
   const seconds = retryAfterSeconds(headers)
@@ -58,7 +58,7 @@ export function toError(what: string, status: number, headers: Headers, text: st
   return new PalmaresError({ status, code, title, detail, errors, requestId: request_id, retryAfterSeconds: seconds })
 }
 
-/** The error of an answer that no server of this API gives. It tells nothing of the body, which may be anything. */
+/** The error for a response that is not from this API. It does not show the body, which may be anything. */
 export function unexpected(
   what: string,
   status: number,
@@ -77,12 +77,12 @@ export function unexpected(
   })
 }
 
-/** The seconds that Retry-After asks for, given as such or as a date; a date is read by the server's own clock where told. */
+/** Retry-After in seconds. A date is compared with the server's own clock if the response has `Date`. */
 export function retryAfterSeconds(headers: Headers): number | undefined {
   const text = headers.get('retry-after')?.trim()
   if (!text) return undefined
   if (/^\d+$/.test(text)) return Number(text)
-  // `Date.parse` takes much for a date, -5 and 1.5 among it.
+  // `Date.parse` also accepts values such as -5 and 1.5.
   if (!/^[A-Z][a-z]{2}, /.test(text)) return undefined
   const now = Date.parse(headers.get('date') ?? '') || Date.now()
   const seconds = Math.ceil((Date.parse(text) - now) / 1000)

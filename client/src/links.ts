@@ -1,6 +1,6 @@
 export type Links = Record<'first' | 'prev' | 'next' | 'last', string | undefined>
 
-/** The addresses in a Link header (RFC 8288), resolved from the page that it came with. */
+/** The URLs in a Link header (RFC 8288), resolved against the URL of the page. */
 export function parseLinks(header: string | null, address: string): Links {
   const links: Links = { first: undefined, prev: undefined, next: undefined, last: undefined }
   for (const [, target, parameters] of (header ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {

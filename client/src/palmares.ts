@@ -21,24 +21,24 @@ import type {
 /** One page of a list. */
 export interface Page<R> extends Links {
   rows: R[]
-  /** The rows of the whole list; undefined where the server does not count them. */
+  /** Number of rows in the whole list; undefined if the server does not count them. */
   total: number | undefined
-  /** The address of this page, and, as `Links`, of those beside it where they exist. */
+  /** The URL of this page. `Links` has those of the neighbouring pages, if they exist. */
   address: string
-  /** It changes when the page does, and only then. */
+  /** Changes only when the page changes. */
   etag: string | undefined
 }
 
-/** An address that a page gave, instead of a query. */
+/** The URL of a page from `Links`, in place of a query. */
 export interface AddressOptions extends RequestOptions {
   address: string
   path?: never
   query?: never
 }
 
-/** A client of one server. See the README for what it does when something goes wrong. */
+/** A client for one server. The README describes errors and retries. */
 export class Palmares {
-  /** The same requests as `openapi-fetch` makes them: `{ data, error, response }`, with status and headers, and no throw for a status. */
+  /** The underlying `openapi-fetch` client. It returns `{ data, error, response }` and does not throw on error responses. */
   readonly raw: Client<paths>
   readonly #transport: Transport
   readonly #base: URL
@@ -59,7 +59,7 @@ export class Palmares {
     return (await this.#send('get', path, options)).body as Body<P>
   }
 
-  /** Sends a body. Validations are sent again where an answer was lost; nothing else is. */
+  /** Sends a body. Only validations are retried, because they are idempotent. */
   async post<P extends PostPath>(path: P, options: PostOptions<P>): Promise<Body<P, 'post'>> {
     const { body, ...rest } = options
     const sent = path === '/validations' && Array.isArray(body) ? toLines(body) : { body }
@@ -67,12 +67,12 @@ export class Palmares {
     return (await this.#send('post', path, { ...rest, ...sent, isRepeatable })).body as Body<P, 'post'>
   }
 
-  /** Removes. It is not sent again: the second answer to it would be another. */
+  /** Deletes a resource. Not retried, because a second request would get another response. */
   async delete<P extends DeletePath>(path: P, ...[options]: Arguments<DeleteOptions<P>>): Promise<Body<P, 'delete'>> {
     return (await this.#send('delete', path, options)).body as Body<P, 'delete'>
   }
 
-  /** Reads one page of a list, by its query or by an address that another page gave. */
+  /** Reads one page of a list, by its query or by a URL from `Links`. */
   async page<P extends ListPath>(
     path: P,
     ...[options]: Arguments<ReadOptions<P>> | [options: AddressOptions]
@@ -90,7 +90,7 @@ export class Palmares {
     }
   }
 
-  /** Reads a whole list, row by row and page by page: the next page is asked for when its first row is. */
+  /** Iterates over a whole list. Requests each page when its first row is needed. */
   async *iterate<P extends ListPath>(
     path: P,
     ...args: Arguments<ReadOptions<P>> | [options: AddressOptions]
@@ -100,24 +100,24 @@ export class Palmares {
     for (;;) {
       yield* page.rows
       const { address, next } = page
-      // A page without rows is past the end, whatever its links say.
+      // A page without rows is past the end, even if it has a `next` link.
       if (next === undefined || page.rows.length === 0) return
       this.#checkNext(next, address)
       page = await this.page(path, { address: next, signal })
     }
   }
 
-  /** A list goes on at the same path, from a later row. */
+  /** Checks that the next page has the same path and a later first row. */
   #checkNext(next: string, address: string): void {
     const { origin, username, password, pathname } = new URL(next)
-    if (username !== '' || password !== '') throw linkError('has a user in its address.')
+    if (username !== '' || password !== '') throw linkError('has a user in its URL.')
     if (origin !== this.#base.origin) {
       throw linkError(
-        `is at ${origin}; this client asks ${this.#base.origin} alone. The server may need its --public-url.`,
+        `is at ${origin}; this client only sends requests to ${this.#base.origin}. Does the server need --public-url?`,
       )
     }
-    if (pathname !== new URL(address).pathname) throw linkError('is of another list.')
-    if (rowOf(next) <= rowOf(address)) throw linkError('does not lie behind this one: its links lead in a circle.')
+    if (pathname !== new URL(address).pathname) throw linkError('belongs to another list.')
+    if (rowOf(next) <= rowOf(address)) throw linkError('does not come after this one: the links form a loop.')
   }
 
   async #send(method: string, path: string, options: Sending = {}): Promise<Received> {
@@ -127,7 +127,7 @@ export class Palmares {
       address = request.url
       return this.#transport.succeed(request, { signal, isRepeatable })
     }
-    // The types of the public methods say which paths take what; from here on they are texts like any other.
+    // The public methods check paths and options by type; below, paths are plain strings.
     const params = { path: values, query }
     const untyped = this.raw.request as unknown as UntypedRequest
     const { response } = await untyped(method, path, { ...init, params, fetch, parseAs: 'stream' })
@@ -175,13 +175,13 @@ function toLines(records: readonly unknown[]) {
   }
 }
 
-/** Whether a second time changes nothing: so it is with a solve, and not with a removal or with the score of an author. */
+/** Whether the body is idempotent. Adding a solve is; removing a record or setting an author's score is not. */
 function isPlainValidation(record: unknown): boolean {
   const { type, supprime } = record as Record<string, unknown>
   return type === 'validation' && supprime !== true
 }
 
-/** The row that a page of a list starts at, by its address. */
+/** The first row of a page, from its URL. */
 function rowOf(address: string): number {
   return Number(/[?&]debut_\w+=(\d+)/.exec(address)?.[1] ?? 0)
 }

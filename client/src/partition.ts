@@ -1,6 +1,6 @@
 /**
- * Tells apart in the keys of a cache whose answers they are. A key of the API is known by its SHA-256, so that a cache that outlives
- * the process is found again. Whose session it is a page cannot know, so that name is random, and a new one follows each login.
+ * Separates the cache entries of different credentials. An API key is identified by its SHA-256, so a persistent cache stays
+ * valid after a restart. A page cannot read its session cookie, so a session gets a random name, and a new one at each login.
  */
 export class Partition {
   readonly #apiKey: string | undefined
@@ -21,7 +21,7 @@ export class Partition {
 }
 
 async function nameOf(apiKey: string | undefined): Promise<string> {
-  // Pages that came without TLS have no `subtle`: their answers are kept for as long as the client is.
+  // Pages loaded without TLS have no `crypto.subtle`: their entries are valid only during the lifetime of the client.
   const subtle: typeof globalThis.crypto.subtle | undefined = globalThis.crypto.subtle
   if (apiKey === undefined || !subtle) return toHex(globalThis.crypto.getRandomValues(new Uint8Array(16)))
   return toHex(new Uint8Array(await subtle.digest('SHA-256', new TextEncoder().encode(apiKey))))

@@ -2,15 +2,15 @@ import type { Answer } from './attempt.js'
 import { PalmaresNetworkError, retryAfterSeconds } from './errors.js'
 
 export interface RetrySettings {
-  /** How often a request is sent again at most. */
+  /** Maximum number of retries of a request. */
   retries: number
-  /** What all waits of a request may take together. */
+  /** Maximum total wait of a request. */
   maxWaitMilliseconds: number
 }
 
 /**
- * Repeats what may go better a moment later: no whole answer, 429, 502, 503 and 504. A wait is as long as Retry-After says,
- * or grows from try to try. What would wait past the bound is answered, or thrown, at once.
+ * Retries failures that may be temporary: no complete response, 429, 502, 503 and 504. Waits as long as Retry-After says,
+ * otherwise with exponential backoff. If a wait would exceed the limit, returns the response or throws at once.
  */
 export async function retried(
   send: () => Promise<Answer>,
@@ -39,7 +39,7 @@ const FIRST_WAIT_MILLISECONDS = 250
 const LONGEST_WAIT_MILLISECONDS = 10_000
 const TRANSIENT = new Set([429, 502, 503, 504])
 
-/** Undefined where another try would not help. Clients that failed together come back scattered, unless told when. */
+/** The wait before the next try; undefined if a retry would not help. Without Retry-After it is random, so that clients do not retry in step. */
 function waitMilliseconds(outcome: Answer | PalmaresNetworkError, tries: number): number | undefined {
   const jitter = Math.random() * Math.min(LONGEST_WAIT_MILLISECONDS, FIRST_WAIT_MILLISECONDS * 2 ** tries)
   if (outcome instanceof Error) return jitter

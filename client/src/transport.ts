@@ -5,26 +5,26 @@ import { Partition } from './partition.js'
 import { type RetrySettings, retried } from './retry.js'
 
 export interface TransportSettings extends RetrySettings {
-  /** Requests go to its origin, and nowhere else. */
+  /** Requests only go to this origin. */
   base: URL
   apiKey: string | undefined
   fetch: Fetch
   cache: Cache | undefined
   timeoutMilliseconds: number
-  /** Ends all requests. */
+  /** Aborts all requests. */
   signal: AbortSignal | undefined
 }
 
 export interface SendOptions {
   signal?: AbortSignal | undefined
-  /** Whether sending it twice does what sending it once does. */
+  /** Whether the request is idempotent. */
   isRepeatable?: boolean | undefined
 }
 
-/** What is held of an answer besides its body. */
+/** The headers that are cached with a body. */
 const HELD_HEADERS = ['content-type', 'link', 'x-total-count']
 
-/** Every request of a client goes through here: credential, then held answer, then tries, each with its time. */
+/** Every request of a client passes here: credential, then cache, then attempts with a timeout each. */
 export class Transport {
   readonly #settings: TransportSettings
   readonly #partition: Partition
@@ -34,7 +34,7 @@ export class Transport {
     this.#partition = new Partition(settings.apiKey)
   }
 
-  /** Sends a request; its answer is whole. Throws where none came, or a redirect. */
+  /** Sends a request and returns the complete response. Throws if there is none, or if it is a redirect. */
   async send(request: Request, options: SendOptions = {}): Promise<Response> {
     const outgoing = await this.#prepare(request)
     const key = await this.#cacheKey(outgoing)
@@ -47,7 +47,7 @@ export class Transport {
     return toResponse(answer)
   }
 
-  /** The same, and throws `PalmaresError` for what is no success. */
+  /** Like `send`, but throws `PalmaresError` for an error response. */
   async succeed(request: Request, options?: SendOptions): Promise<Response> {
     const response = await this.send(request, options)
     if (response.ok) return response
@@ -56,7 +56,8 @@ export class Transport {
 
   async #prepare(request: Request): Promise<Outgoing> {
     const { base, apiKey } = this.#settings
-    if (new URL(request.url).origin !== base.origin) throw new TypeError(`This client asks ${base.origin} alone.`)
+    if (new URL(request.url).origin !== base.origin)
+      throw new TypeError(`This client only sends requests to ${base.origin}.`)
     const headers = new Headers(request.headers)
     if (apiKey !== undefined) headers.set('authorization', `Bearer ${apiKey}`)
     const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
@@ -66,7 +67,7 @@ export class Transport {
       method: request.method,
       headers,
       body: (hasBody && (await request.text())) || undefined,
-      // Beside a session the server would not look at the key, so a browser must not send its cookies with one.
+      // The server prefers a session to a key, so a browser must not send its cookies with a key.
       credentials: apiKey === undefined ? 'same-origin' : 'omit',
     }
   }
@@ -88,7 +89,7 @@ export class Transport {
     }
   }
 
-  /** Undefined where the answer is not to be held, or the caller has a tag of their own. */
+  /** The cache key; undefined if the response must not be cached, or if the caller sends its own If-None-Match. */
   async #cacheKey({ method, url, headers }: Outgoing): Promise<string | undefined> {
     if (!this.#settings.cache || method !== 'GET' || headers.has('if-none-match')) return undefined
     return `${await this.#partition.name()} ${url}`
@@ -112,12 +113,12 @@ export class Transport {
     try {
       await this.#settings.cache?.set(key, { etag, body: text, headers: Object.fromEntries(held) })
     } catch {
-      // A full or broken cache costs time only.
+      // A failing cache must not fail the request.
     }
   }
 }
 
-/** The method and the path: a query may hold what is secret. */
+/** The method and the path, without the query, which may contain secrets. */
 export function whatOf({ method, url }: { method: string; url: string }): string {
   return `${method} ${new URL(url).pathname}`
 }
@@ -126,7 +127,7 @@ function isRead(method: string): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** A browser shows a redirect that it did not follow as the status 0. */
+/** Browsers report a redirect that they did not follow as status 0. */
 function refuseRedirect(what: string, { status, headers }: Answer): void {
   if (status >= 200 && status < 600 && (status < 300 || status >= 400 || status === 304)) return
   throw unexpected(what, status, headers, 'is a redirect or no answer of HTTP; redirects are not followed')

@@ -3,23 +3,23 @@ import type { components, paths } from './schema.js'
 /** The body of every error of the API. */
 export type Problem = components['schemas']['Problem']
 
-/** What is wrong, for programs. A server newer than these types may know more of them. */
+/** The error codes. A newer server may have more. */
 export type ErrorCode = Problem['code']
 
-/** What `get` takes. Signing in by GET is left out: a password does not belong in an address. */
+/** The paths of `get`. `GET /login` is left out, because a password does not belong in a URL. */
 export type ReadPath = Exclude<PathsOf<'get'>, '/login'>
 export type PostPath = PathsOf<'post'>
 export type DeletePath = PathsOf<'delete'>
-/** The lists that come in pages. */
+/** The paginated lists. */
 export type ListPath = { [P in ReadPath]: IsList<Operation<P, 'get'>> extends true ? P : never }[ReadPath]
 
-/** The body that a success answers; undefined where there is none. */
+/** The body of a successful response; undefined if there is none. */
 export type Body<P, M extends Method = 'get'> = SuccessBody<Operation<P, M>>
-/** A row of a list, also of `/auteurs`, which is an object on the wire. */
+/** A row of a list, also of `/auteurs`, which is sent as an object. */
 export type Row<P extends ListPath> = Body<P> extends readonly (infer R)[] ? R : Body<P>[keyof Body<P>]
 
 export interface RequestOptions {
-  /** Ends the request, whatever it waits for. */
+  /** Aborts the request, also during a wait before a retry. */
   signal?: AbortSignal | undefined
 }
 
@@ -27,7 +27,7 @@ export type ReadOptions<P> = RequestOptions & PathOption<Operation<P, 'get'>> & 
 export type PostOptions<P> = RequestOptions & PathOption<Operation<P, 'post'>> & { body: SentBody<P> }
 export type DeleteOptions<P> = RequestOptions & PathOption<Operation<P, 'delete'>>
 
-/** The options of an operation, which may be left out where none of them is required. */
+/** The options of an operation. The argument is optional if none of them is required. */
 export type Arguments<Options> = object extends Options ? [options?: Options] : [options: Options]
 
 type Method = 'get' | 'post' | 'delete'
@@ -55,5 +55,5 @@ type QueryOption<O> = [QueryOf<O>] extends [never]
   ? { query?: never }
   : { query?: { [K in keyof QueryOf<O>]: Digits<QueryOf<O>[K]> | undefined } | undefined }
 
-/** A number goes as its digits, so text will do: `id_auteur` is text in every answer. */
+/** Numbers may also be passed as text, because `id_auteur` is text in every response. */
 type Digits<T> = T extends number ? number | string : T extends readonly (infer U)[] ? readonly Digits<U>[] : T

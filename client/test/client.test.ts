@@ -224,13 +224,13 @@ describe('the key', () => {
 
   test('that is no key is refused without being shown', () => {
     const make = () => new Palmares({ baseUrl: server.url, apiKey: 'palm_secret\n' })
-    expect(make).toThrow('apiKey is not a key of the API.')
+    expect(make).toThrow('apiKey contains characters that an API key cannot have.')
   })
 
   test.each(['ftp://a/', 'nowhere', 'http://user:secret@a/', 'http://a/?key=secret', ''])(
     'an address that cannot be a base is refused without being shown: %s',
     (baseUrl) => {
-      expect(() => new Palmares({ baseUrl })).toThrow(/^baseUrl must be an address with http or https/)
+      expect(() => new Palmares({ baseUrl })).toThrow(/^baseUrl must be an http or https URL/)
     },
   )
 

@@ -257,7 +257,7 @@ describe('the key', () => {
     await rows.next()
     const error = await thrownBy(rows.next())
     expect(error).toMatchObject({ code: 'unexpected_answer' })
-    expect(error.message).toContain(`at ${thief.url}; this client asks ${server.url} alone`)
+    expect(error.message).toContain(`at ${thief.url}; this client only sends requests to ${server.url}`)
     await expect(client.page('/classement', { address: thief.url })).rejects.toThrow(TypeError)
     await expect(client.raw.GET('/rubriques', { baseUrl: thief.url })).rejects.toThrow(TypeError)
     expect(thief.requests).toHaveLength(0)
@@ -293,12 +293,12 @@ describe('links', () => {
     const walk = async () => {
       for await (const _row of server.client().iterate('/classement')) if (server.requests.length > 9) return
     }
-    await expect(walk()).rejects.toThrow('lead in a circle')
+    await expect(walk()).rejects.toThrow('form a loop')
   })
 
   test.each([
-    ['of a user', (url: string) => url.replace('//', '//u:p@'), 'has a user in its address'],
-    ['of another list', (url: string) => url.replace('/classement', '/auteurs'), 'is of another list'],
+    ['of a user', (url: string) => url.replace('//', '//u:p@'), 'has a user in its URL'],
+    ['of another list', (url: string) => url.replace('/classement', '/auteurs'), 'belongs to another list'],
   ])('%s are not followed', async (_, next, why) => {
     const server = await serve((request, response) => {
       const address = `http://${request.headers.host}/classement?debut_classement=1`

@@ -8,9 +8,9 @@ import { ACCOUNT, addAccount, addKey, startServer, type TestServer } from '../..
 /** What each example of the README prints on the portal of the tests, by its heading. */
 const printed: Record<string, RegExp> = {
   'First request': /^alice has 120 points and place 1\.$/,
-  'Walk a list': /^3 of 11, then http.*debut_classement=3\n1 alice\n[\s\S]*\n10 a_b\\c\/d$/,
-  'Look again, and pay only for what changed': /^first is alice\nas before\nas before$/,
-  'When something goes wrong': /^resource_not_found 404 \S+$/,
+  'Read a list': /^3 of 11, then http.*debut_classement=3\n1 alice\n[\s\S]*\n10 a_b\\c\/d$/,
+  'Poll with a cache': /^first is alice\nunchanged\nunchanged$/,
+  Errors: /^resource_not_found 404 \S+$/,
   'Send solves': /^1 new, 0 known$/,
   'In a browser': /^\[ 'test', 'mon bot' \]$/,
 }

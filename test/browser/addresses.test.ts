@@ -37,7 +37,7 @@ describe.each(KINDS)('in %s', (_, kind) => {
   const options = (label: string) => choice(label).locator('option').allInnerTexts()
   const count = () => page.locator('.count').first().innerText()
 
-  test('a category in the address is chosen, in the list of challenges as in the ranking; what is none is left out', async () => {
+  test('the category in the URL is selected in both the challenges and the ranking; a malformed one is ignored', async () => {
     const [rubrique] = await server.json<{ id_rubrique: number; nom: string; nb_challenges: number }[]>('/rubriques')
     const { id_rubrique, nom, nb_challenges } = rubrique!
     await arrive(`/p/challenges?id_rubrique=${id_rubrique}`)
@@ -70,7 +70,7 @@ describe.each(KINDS)('in %s', (_, kind) => {
       .waitFor()
   })
 
-  test('the ranking offers the years and months that have one, and keeps another that its address names', async () => {
+  test('the ranking offers the years and months with a ranking, and keeps another one that the URL names', async () => {
     const periodes = await server.json<{ periode: string; mois: string[] }[]>('/classement/periodes')
     expect(periodes.length).toBeGreaterThan(1)
     const { periode, mois } = periodes.at(-1)!
@@ -91,7 +91,7 @@ describe.each(KINDS)('in %s', (_, kind) => {
     await page.getByText(classement.empty).waitFor()
   })
 
-  test('the last use of a key is shown as it is known: to the hour', async () => {
+  test('the last use of a key is shown to the hour, as it is recorded', async () => {
     const key = await addKey(server.store, ACCOUNT.login)
     const used = async (instant: number) =>
       server.store.write({ comptes: true }, async (db) => {

@@ -7,7 +7,7 @@ import { launch, Visitor } from './visitor.js'
 
 const REAL = new URL('../../../shared/data/portail.ndjson', import.meta.url)
 
-/** Ways to run a script, to ask another host, or to look like the page, each of which would show. */
+/** Attempts to run a script, load from another host, or imitate the page. Each would be detected if it succeeded. */
 const ATTACKS = [
   '<script>alert(1)</script>',
   '<img src=x onerror=alert(1)>',
@@ -51,11 +51,11 @@ const attacks: DumpLine[] = [
   })),
 ]
 
-test('no description runs a script, asks another host, dresses the page or leads to a script', async () => {
+test('no description runs a script, loads from another host, restyles the page or links to a script', async () => {
   const server = await startServer(attacks, { logLevel: 'silent' })
   const visitor = await signedIn(server)
   const { page } = visitor
-  // The browser reports handlers and styles as the sanitiser reads them, in a document where none of them could do a thing.
+  // The browser reports handlers and styles while the sanitiser parses them in an inert document.
   visitor.expectFault(
     /^(Executing inline event handler|Applying inline style|policy: (script-src-attr|style-src-(attr|elem)|base-uri)|Setting the document.s base URI)/,
   )
@@ -88,9 +88,9 @@ test('no description runs a script, asks another host, dresses the page or leads
 })
 
 const isThere = existsSync(REAL)
-if (!isThere) console.warn('skipped: ../shared/data/portail.ndjson is not beside the repository')
+if (!isThere) console.warn('skipped: ../shared/data/portail.ndjson is missing')
 
-test.skipIf(!isThere)('the descriptions of a real portal are shown, and what is in them stays still', async () => {
+test.skipIf(!isThere)('the descriptions of a real portal are shown, and none of their scripts run', async () => {
   const server = await startServer(readFileSync(REAL, 'utf8'), { logLevel: 'silent' })
   const { rows } = await server.store.read((db) => findAuteurs(db, {}, 0, 1))
   await addAccount(server.store, { ...ACCOUNT, idAuteur: rows[0]?.id_auteur as number })

@@ -21,7 +21,7 @@ async function arrive(): Promise<Visitor> {
   return visitor
 }
 
-test('a page whose code is gone, as after an upgrade, loads anew once, then says so and can be tried again', async () => {
+test('a page whose code is missing, as after an upgrade, reloads once, then shows an error with a retry', async () => {
   const visitor = await arrive()
   const { page, words } = visitor
   await visitor.go('/p/classement')
@@ -45,7 +45,7 @@ test('a page whose code is gone, as after an upgrade, loads anew once, then says
   await visitor.close()
 })
 
-test('a server that is gone is told, and what was asked for comes when it is back', async () => {
+test('an unreachable server is reported, and a retry shows the data once it is back', async () => {
   const visitor = await arrive()
   const { page, words } = visitor
   await visitor.go('/p/challenges')
@@ -62,7 +62,7 @@ test('a server that is gone is told, and what was asked for comes when it is bac
   await visitor.close()
 })
 
-test('a browser that keeps nothing for the page shows it all the same', async () => {
+test('the page works in a browser without storage', async () => {
   const visitor = await arrive()
   const { page, words } = visitor
   await page.addInitScript(() => {

@@ -22,7 +22,7 @@ describe.each(KINDS.map((kind) => [nameOf(kind), kind] as const))('in %s', (_, k
   const arrive = async (path: string, account: { login: string; password: string } | null = ACCOUNT) => {
     visitor = await Visitor.of(browser, server.url, kind)
     page = visitor.page
-    // The page asks who is there, before anybody is.
+    // The page requests /compte before anyone is signed in.
     visitor.expectFault(/401.*\/compte$/)
     await visitor.go(path)
     if (account) await visitor.signIn(account)
@@ -34,7 +34,7 @@ describe.each(KINDS.map((kind) => [nameOf(kind), kind] as const))('in %s', (_, k
   const address = () => new URL(page.url()).pathname + new URL(page.url()).search
   const heading = () => page.getByRole('heading', { level: 1 }).innerText()
 
-  test('a visitor is told what this is, is refused with a wrong password, signs in and comes to where they wanted', async () => {
+  test('a wrong password is refused; after signing in, the visitor is on the page they asked for', async () => {
     await arrive('/p/auteurs/1', null)
     const { words } = visitor
     expect(await page.locator('html').getAttribute('lang')).toBe(kind.language)
@@ -53,7 +53,7 @@ describe.each(KINDS.map((kind) => [nameOf(kind), kind] as const))('in %s', (_, k
     await page.getByLabel(words.signIn.login).waitFor()
   })
 
-  test('the ranking shows shared places, any place, one own place, and a part; back leads back', async () => {
+  test('the ranking shows shared places, goes to a place or to the own place, and filters; back returns', async () => {
     await arrive('/')
     const { classement, pager, chart } = visitor.words
     await expect.poll(address).toBe('/p/classement')
@@ -90,9 +90,9 @@ describe.each(KINDS.map((kind) => [nameOf(kind), kind] as const))('in %s', (_, k
     await visitor.look('ranking of a category')
   })
 
-  test('challenges are found as one types, filtered, and read; the list is where it was', async () => {
+  test('challenges are searched while typing, filtered and opened; back returns to the same list; filters are cleared', async () => {
     await arrive('/p/challenges')
-    const { challenges, challenge, chart } = visitor.words
+    const { challenges, challenge, chart, filters } = visitor.words
     await visitor.look('challenges')
     await page.getByLabel(challenges.search).fill('mot')
     await expect.poll(address).toBe('/p/challenges?titre=mot')
@@ -116,12 +116,16 @@ describe.each(KINDS.map((kind) => [nameOf(kind), kind] as const))('in %s', (_, k
     await page.getByLabel(challenges.search).fill('nothing has this title')
     await page.getByText(challenges.empty).waitFor()
     await visitor.look('challenges none')
+    await page.getByRole('link', { name: filters.clear }).click()
+    await visitor.settled()
+    expect([address(), await rows().count()]).toEqual(['/p/challenges', 50])
+    expect(await page.getByLabel(challenges.search).inputValue()).toBe('')
   })
 
-  test('authors are found by a part of their name, and their profile shows what they did', async () => {
+  test('players are found by a part of their name, and their profile shows their solves', async () => {
     await arrive('/p/auteurs')
     const { auteurs, auteur, chart } = visitor.words
-    await visitor.look('authors')
+    await visitor.look('players')
     await page.getByLabel(auteurs.search).fill('renard-lunaire')
     await expect.poll(address).toBe('/p/auteurs?nom=renard-lunaire')
     await visitor.settled()
@@ -130,14 +134,14 @@ describe.each(KINDS.map((kind) => [nameOf(kind), kind] as const))('in %s', (_, k
     expect(await heading()).toBe('Renard-Lunaire96')
     await page.getByText(auteur.progression).first().waitFor()
     await page.getByText(chart.table).first().click()
-    await visitor.look('author')
+    await visitor.look('player')
     await visitor.go('/p/auteurs/999999')
     await page.getByText(visitor.words.errors.resource_not_found as string).waitFor()
     visitor.expectFault(/404/)
-    await visitor.look('author missing')
+    await visitor.look('player missing')
   })
 
-  test('virtual environments are listed, filtered and read', async () => {
+  test('virtual environments are listed, filtered and opened', async () => {
     await arrive('/p/environnements')
     const { environnements } = visitor.words
     await visitor.look('environments')
@@ -151,19 +155,19 @@ describe.each(KINDS.map((kind) => [nameOf(kind), kind] as const))('in %s', (_, k
     await visitor.look('environment')
   })
 
-  test('an account makes a key, which is shown once and works, and revokes it', async () => {
+  test('an account creates a key, which is shown once and works, and revokes it', async () => {
     await arrive('/p/compte')
     const { compte, copy } = visitor.words
     const name = `bot ${nameOf(kind)}`
-    await page.getByLabel(compte.makeName).fill(name)
-    await page.getByRole('button', { name: compte.makeSubmit }).click()
-    await page.getByText(compte.made(name)).waitFor()
+    await page.getByLabel(compte.createName).fill(name)
+    await page.getByRole('button', { name: compte.createSubmit }).click()
+    await page.getByText(compte.created(name)).waitFor()
     await page.getByRole('button', { name: copy.copy }).first().click()
     const key = await page.evaluate(() => navigator.clipboard.readText())
     const ask = async () =>
       (await fetch(`${server.url}/compte`, { headers: { authorization: `Bearer ${key}` } })).status
     expect(await ask()).toBe(200)
-    await visitor.look('key made')
+    await visitor.look('key created')
     await page.getByRole('button', { name: compte.done }).click()
     await visitor.settled()
     expect(await page.content()).not.toContain(key)
@@ -175,7 +179,7 @@ describe.each(KINDS.map((kind) => [nameOf(kind), kind] as const))('in %s', (_, k
     expect(await ask()).toBe(401)
   })
 
-  test('an operator sees how the server is, live; others are told that it is not for them', async () => {
+  test('an operator sees live data of the server; others see that the page is for operators', async () => {
     await arrive('/p/exploitation')
     visitor.expectFault(/403/)
     await page.getByText(visitor.words.errors.operator_required as string).waitFor()
@@ -187,7 +191,7 @@ describe.each(KINDS.map((kind) => [nameOf(kind), kind] as const))('in %s', (_, k
     await visitor.look('operations')
   })
 
-  test('what does not exist is said, the language changes and stays, and the keyboard reaches the content at once', async () => {
+  test('an unknown page says so, the chosen language persists, and the first Tab reaches the skip link', async () => {
     await arrive('/p/nulle-part')
     const { missing, shell } = visitor.words
     await page.getByText(missing.title).first().waitFor()

@@ -15,7 +15,7 @@ afterAll(async () => {
   await server.close()
 })
 
-test('the reference lists every operation with examples in four languages, and tries one with the session of the browser', async () => {
+test('the reference lists every operation with examples in four languages, and runs one with the session of the browser', async () => {
   const visitor = await Visitor.of(browser, server.url, { language: 'en', width: 1280 })
   const { page } = visitor
   visitor.expectFault(/401.*\/compte$/)

@@ -6,7 +6,7 @@ import { en } from '../../web/src/i18n/en.js'
 import { fr, type Words } from '../../web/src/i18n/fr.js'
 import { SCREENSHOTS } from './chromium.js'
 
-/** Nothing of the browser's own goes out to the network. */
+/** Disables the browser's own network traffic. */
 const ARGUMENTS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
   ...['--disable-component-update', '--disable-sync', '--disable-dev-shm-usage'],
@@ -16,13 +16,13 @@ export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: inject('chromium'), args: ARGUMENTS })
 }
 
-/** Longer than the page waits for the next letter of a search. */
+/** Longer than the search field waits after a keystroke. */
 const QUIET_MILLISECONDS = 350
 const SETTLE_MILLISECONDS = 20_000
 
 export type Language = 'fr' | 'en'
 
-/** Who looks at the page: with a language, a width, and the colours that the system asks for. */
+/** A kind of visitor: language, window width and colour scheme. */
 export interface Kind {
   language: Language
   width: number
@@ -40,13 +40,13 @@ export function nameOf({ language, width, colours = 'light' }: Kind): string {
   return `${language} ${width} ${colours}`
 }
 
-/** Somebody in front of the page. All that must not happen is noted as it does. */
+/** A browser page with a signed-in or anonymous visitor. Records everything that must not happen. */
 export class Visitor {
   readonly words: Words
-  /** Dialogs, requests to other hosts, policies that were broken, errors of our program. */
+  /** Dialogs, requests to other hosts, policy violations and script errors. */
   private readonly seen: string[] = []
   private readonly underWay = new Set<Request>()
-  /** Faults that a journey asks for, such as a refused login, which the browser logs. */
+  /** Faults that a test causes on purpose, such as a refused login, which the browser logs. */
   private expected: RegExp[] = []
 
   private constructor(
@@ -82,7 +82,7 @@ export class Visitor {
     await this.settled()
   }
 
-  /** Until nothing has been asked for, and nothing waits for an answer, for as long as typing is waited for. */
+  /** Waits until no request has been in flight for `QUIET_MILLISECONDS`. */
   async settled(): Promise<void> {
     const deadline = Date.now() + SETTLE_MILLISECONDS
     let quietSince = Date.now()
@@ -101,12 +101,12 @@ export class Visitor {
     await this.settled()
   }
 
-  /** The browser logs an answer that is no success; this journey asks for one. */
+  /** Ignores this fault: the browser logs every error response, and this test causes one. */
   expectFault(fault: RegExp): void {
     this.expected.push(fault)
   }
 
-  /** Looks at what is shown: nothing that must not be, nothing that some people cannot use, and a picture of it. */
+  /** Takes a screenshot, then checks accessibility, overflow and recorded faults. */
   async look(name: string): Promise<void> {
     await this.settled()
     const place = `${nameOf(this.kind)} ${name}`
@@ -123,7 +123,7 @@ export class Visitor {
     expect([place, faults]).toEqual([place, []])
   }
 
-  /** As if they came for the first time, but for who they are. */
+  /** Clears the HTTP cache and keeps the session. */
   async clearCache(): Promise<void> {
     const session = await this.context.newCDPSession(this.page)
     await session.send('Network.clearBrowserCache')
@@ -153,7 +153,7 @@ export class Visitor {
     page.on('requestfailed', (request) => underWay.delete(request))
   }
 
-  /** WCAG 2.2 AA, as far as a program can tell. The checker runs in a world of its own, which no policy binds. */
+  /** Checks WCAG 2.2 AA with axe, in an isolated world, which the page's security policy does not restrict. */
   private async axeFaults(): Promise<string[]> {
     const session = await this.context.newCDPSession(this.page)
     await session.send('Page.enable')

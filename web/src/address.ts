@@ -2,30 +2,30 @@ import { useLocation, useRoute } from 'preact-iso/router'
 
 type Changes = Record<string, string | number | undefined>
 
-/** The address is the state of a page: what it says, and how to change it. */
+/** The URL holds the state of a page: how to read it and how to change it. */
 export interface Address {
   path: string
   query: Record<string, string | undefined>
   /** The zero-based row that the list starts at. */
   start: number
-  /** This page with other parameters; an empty or undefined one is left out. */
+  /** The URL of this page with changed parameters. Empty and undefined values are removed. */
   hrefWith(changes: Changes): string
-  /** Goes there; `replace` leaves no step to go back to. */
+  /** Navigates to that URL; `replace` adds no entry to the history. */
   change(changes: Changes, how?: { replace: boolean }): void
 }
 
-/** A category as an address names one; undefined for anything else, as the page then shows all of them. */
+/** The category id in the URL; undefined if missing or malformed, and the page then shows all categories. */
 export function rubriqueOf({ id_rubrique = '' }: Address['query']): string | undefined {
   return /^[1-9]\d{0,14}$/.test(id_rubrique) ? id_rubrique : undefined
 }
 
-/** A year or month as an address names one; undefined for anything else. */
+/** The year or month in the URL; undefined if missing or malformed. */
 export function periodeOf({ periode = '' }: Address['query']): string | undefined {
   return /^\d{4}(-(0[1-9]|1[0-2]))?$/.test(periode) ? periode : undefined
 }
 
 export function useAddress(): Address {
-  // While another page is on its way this one stays, and keeps the address that it was shown for.
+  // The route, not the location: while the next page loads, this one stays visible and keeps its own URL.
   const { path, query } = useRoute()
   const { route } = useLocation()
   const hrefWith = (changes: Changes) => {

@@ -3,15 +3,15 @@ import { useCallback, useEffect, useState } from 'preact/hooks'
 import { asFailed, type Failed, portal, statusOf } from './api.js'
 import { useSession } from './session.js'
 
-const MAX_HELD = 60
-/** Answers by what was asked, so that going back shows at once what was there; each is asked for again all the same. */
-const held = new Map<string, unknown>()
+const MAX_CACHED = 60
+/** Answers by request, so that going back shows the last known data at once. Every answer is still fetched again. */
+const cache = new Map<string, unknown>()
 
 export function forgetAnswers(): void {
-  held.clear()
+  cache.clear()
 }
 
-/** A read on its way. While another page of the same list is loading, the one before it stays, as `isStale`. */
+/** The state of a read. While the next page of a list loads, the previous one stays visible and `isStale` is true. */
 export interface Asking<T> {
   answer: T | undefined
   error: Failed | undefined
@@ -20,14 +20,14 @@ export interface Asking<T> {
 }
 
 /**
- * Reads a body, anew when what is asked changes; the earlier request is then given up. `null` asks nothing. The types of
- * the two hooks have checked the options when the client gets them.
+ * Reads a body. When the path or the options change, aborts the request in flight and sends a new one. `null` sends none.
+ * The signatures of the two hooks check the options, so the calls to the client below are untyped.
  */
 export function useAnswer<P extends ReadPath>(path: P, options: ReadOptions<P> | null): Asking<Body<P>> {
   return useAsking(keyOf(path, options), (signal) => get(path, { ...options, signal }) as Promise<Body<P>>)
 }
 
-/** The same, for a page of a list. */
+/** Like `useAnswer`, for one page of a list. */
 export function usePage<P extends ListPath>(path: P, options: ReadOptions<P> | null): Asking<Page<Row<P>>> {
   const key = keyOf(`page of ${path}`, options)
   return useAsking(key, (signal) => page(path, { ...options, signal }) as Promise<Page<Row<P>>>)
@@ -58,7 +58,7 @@ function useAsking<T>(key: string | undefined, ask: (signal: AbortSignal) => Pro
     ask(abort.signal).then(
       (answer) => {
         if (abort.signal.aborted) return
-        hold(key, answer)
+        store(key, answer)
         setSettled({ key, answer })
       },
       (thrown: unknown) => {
@@ -77,12 +77,12 @@ function useAsking<T>(key: string | undefined, ask: (signal: AbortSignal) => Pro
   }, [])
 
   if (settled.key === key) return { answer: settled.answer, error: settled.error, isStale: false, retry }
-  const known = key === undefined ? undefined : (held.get(key) as T | undefined)
+  const known = key === undefined ? undefined : (cache.get(key) as T | undefined)
   return { answer: known ?? settled.answer, error: undefined, isStale: !known && settled.answer !== undefined, retry }
 }
 
-function hold(key: string, answer: unknown): void {
-  held.delete(key)
-  held.set(key, answer)
-  if (held.size > MAX_HELD) held.delete(held.keys().next().value as string)
+function store(key: string, answer: unknown): void {
+  cache.delete(key)
+  cache.set(key, answer)
+  if (cache.size > MAX_CACHED) cache.delete(cache.keys().next().value as string)
 }

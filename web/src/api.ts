@@ -1,35 +1,35 @@
 import { type Page, Palmares, PalmaresError, PalmaresNetworkError } from '@palmares/client'
 
-/** This server, with the session of the browser. A reader waits for no more than a moment: then they are told, and may try again. */
+/** This server, with the session cookie of the browser. Automatic retries are short: the reader sees an error and can retry. */
 export const portal = new Palmares({ retries: 2, maxWaitMilliseconds: 2_000 })
 
-/** An answer that is none of what was asked for, or no answer. */
+/** An error response, or no response. */
 export type Failed = PalmaresError | PalmaresNetworkError
 
-/** What was thrown, as what can be shown. What the client does not throw is a defect: the console is told of it too. */
+/** Converts a thrown value to an error that the page can show. Anything the client does not throw is a bug, so it is also reported to the console. */
 export function asFailed(error: unknown): Failed {
   if (error instanceof PalmaresError || error instanceof PalmaresNetworkError) return error
   reportError(error)
   return new PalmaresNetworkError('The answer could not be read.', { cause: error })
 }
 
-/** What happened, for programs; `unreachable` where there was no answer of this server. */
+/** The error code; `unreachable` without an answer from this server. */
 export function codeOf(failed: Failed): string {
   const code = failed instanceof PalmaresError ? failed.code : undefined
   return code === undefined || code === 'unexpected_answer' ? 'unreachable' : code
 }
 
-/** 0 where nothing was answered. */
+/** The HTTP status; 0 without an answer. */
 export function statusOf(failed: Failed | undefined): number {
   return failed instanceof PalmaresError ? failed.status : 0
 }
 
-/** When to try again, where the server says so; 0 otherwise. */
+/** The delay that the server asks for before a retry; 0 if it asks for none. */
 export function waitSecondsOf(failed: Failed | undefined): number {
   return (failed instanceof PalmaresError && failed.retryAfterSeconds) || 0
 }
 
-/** The row that the page at this address of a list starts at. */
+/** The first row of the list page at this URL. */
 export function rowOf(address: string | undefined): number | undefined {
   if (address === undefined) return undefined
   for (const [name, value] of new URL(address, location.origin).searchParams) {
@@ -38,7 +38,7 @@ export function rowOf(address: string | undefined): number | undefined {
   return undefined
 }
 
-/** The row that a page starts at: its own address says it, or, of a page around an author, what comes after it. */
+/** The first row of a page, from its URL. The URL of a page around a player has no row: the next page or the total gives it. */
 export function startOf({ address, rows, total, next }: Page<unknown>): number {
   return rowOf(address) ?? Math.max(0, (rowOf(next) ?? total ?? 0) - rows.length)
 }

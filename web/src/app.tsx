@@ -8,7 +8,7 @@ import { Failure, Skeleton } from './parts/States.js'
 import { Routes } from './routes.js'
 import { SessionProvider, useSession } from './session.js'
 
-/** The addresses that are the page's own: a link to any other leaves it. */
+/** Paths that the single-page app handles. Links to other paths load a new document. */
 const OWN_ADDRESSES = /^\/(p\/|\?|$)/
 
 export function App() {
@@ -42,13 +42,13 @@ function Frame() {
   )
 }
 
-/** The page of the address; the form in its place for who is not signed in, so that signing in leads back to it. */
+/** The page at the current URL. Signed-out readers see the sign-in form at the same URL, so they stay on it after signing in. */
 function Content() {
   const { path } = useLocation()
   const { state, error, refresh } = useSession()
   if (state === 'out') return <SignIn isHome={path === '/'} />
   if (state === 'failed' && error) return <Failure error={error} onRetry={() => void refresh()} />
-  // A page would ask for what it shows, and be refused, before it is known that nobody is signed in.
+  // Until the session is known, a page would send requests that end in 401.
   if (state === 'unknown') return <Skeleton rows={8} />
   return (
     <ErrorBoundary>

@@ -8,16 +8,16 @@ import { keep, recall } from './storage.js'
 const RELOADED_AS = 'palmares.reloaded'
 
 interface Module {
-  /** What the router gives every page; an id where its address has one. */
+  /** The router passes `params` to every page; `id` is set if the path has one. */
   default: ComponentType<{ params: { id: string } }>
 }
 
 /**
- * A page whose code comes when it is first shown. Code that does not come is most often that of a server since upgraded,
- * whose files have other names: the shell is loaded anew, once for an address, then the reader is told and decides.
+ * A page whose code is loaded when it is first shown. The usual reason for a failure is an upgraded server, whose files
+ * have other names: the document is reloaded once per path. If that fails too, the reader sees an error and can retry.
  */
-export function load(bring: () => Promise<Module>) {
-  return lazy(() => bring().then(arrived, reloadOnce))
+export function load(importPage: () => Promise<Module>) {
+  return lazy(() => importPage().then(arrived, reloadOnce))
 }
 
 function arrived(module: Module): Module {
@@ -27,7 +27,7 @@ function arrived(module: Module): Module {
 
 function reloadOnce(error: unknown): Module | Promise<Module> {
   const wasReloaded = recall('sessionStorage', RELOADED_AS) === location.pathname
-  // Offline, the browser would put a page of its own in place of this one; without the mark, it would reload for ever.
+  // Offline, a reload would show the browser's error page. Without session storage, it could repeat forever.
   if (wasReloaded || !navigator.onLine || !keep('sessionStorage', RELOADED_AS, location.pathname)) {
     return { default: () => <NotLoaded cause={error} /> }
   }
@@ -35,9 +35,9 @@ function reloadOnce(error: unknown): Module | Promise<Module> {
   return new Promise(() => {})
 }
 
-/** A browser may remember that a file did not come, so trying again is loading the whole page again. */
+/** Retries by reloading the document: browsers may cache the failure of a module import. */
 function NotLoaded({ cause }: { cause: unknown }) {
-  const error = new PalmaresNetworkError('The code of this page did not come.', { cause })
+  const error = new PalmaresNetworkError('The code of this page could not be loaded.', { cause })
   return (
     <>
       <Title text="Palmarès" />

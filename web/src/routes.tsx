@@ -13,7 +13,7 @@ const Exploitation = load(() => import('./pages/exploitation/page.js'))
 const Home = load(() => import('./pages/home.js'))
 const Missing = load(() => import('./pages/missing.js'))
 
-/** Every address of the page; each brings its code, and its libraries, when it is first shown. */
+/** Every page by path. Its code and libraries are loaded when it is first shown. */
 const PAGES = {
   '/': Home,
   '/p/classement': Classement,
@@ -38,7 +38,7 @@ export function Routes() {
   )
 }
 
-/** Begins to bring the code of the page at this path, while it is not known yet who asks for it. */
+/** Starts to load the code of the page at this path, while the session is still being checked. */
 export function preload(path: string): void {
   const found = Object.entries(PAGES).find(([pattern]) => exec(path, pattern, { path, query: {}, params: {} }))
   void found?.[1].preload()

@@ -5,8 +5,9 @@ const SETTLED_AFTER_MS = 2000
 const MAX_OFFSETS = 50
 
 /**
- * Goes back to where the reader was. The browser does it too early here: a page is drawn after the event, and its
- * list comes later still. So each address keeps its offset, and gets it back as the page grows, until the reader moves.
+ * Restores the scroll position on back and forward. The browser would do it too early: the page is rendered after the
+ * event, and its list is loaded later still. So the offset is stored per URL and applied each time the page grows, until
+ * the reader scrolls or types.
  */
 export function keepScroll(): void {
   const offsets = offsetsKept()
@@ -51,7 +52,7 @@ function isOffset(entry: unknown): entry is [string, number] {
   return Array.isArray(entry) && typeof entry[0] === 'string' && typeof entry[1] === 'number'
 }
 
-/** The address read last comes last, so that the one to go is the one left alone for longest. */
+/** Moves the current URL to the end, so that the least recently used one is evicted. */
 function remember(offsets: Map<string, number>): void {
   offsets.delete(location.href)
   offsets.set(location.href, scrollY)

@@ -3,14 +3,14 @@ import { useCallback, useContext, useEffect, useMemo, useState } from 'preact/ho
 import { asFailed, type Failed, portal, statusOf } from './api.js'
 import type { Compte } from './wire.js'
 
-/** Who is signed in: what the server last said, never what the browser supposes. */
+/** Who is signed in, according to the server's last answer. */
 export interface Session {
   state: 'unknown' | 'in' | 'out' | 'failed'
   compte: Compte | undefined
   error: Failed | undefined
-  /** Asks the server anew. */
+  /** Asks the server again. */
   refresh(): Promise<void>
-  /** To be called when the server refused the session. */
+  /** Call this when the server answers 401. */
   lose(): void
   leave(): Promise<void>
 }
@@ -20,7 +20,7 @@ type Known = Pick<Session, 'state' | 'compte' | 'error'>
 const unknown: Known = { state: 'unknown', compte: undefined, error: undefined }
 const out: Known = { ...unknown, state: 'out' }
 
-/** Asked before anything is drawn: every page waits for it. Its failure is handled where it is awaited. */
+/** Sent before the first render, because every page waits for it. A failure is handled where it is awaited. */
 const first = portal.get('/compte')
 first.catch(() => {})
 
@@ -67,6 +67,6 @@ export function SessionProvider({ children, onChange }: { children: ComponentChi
 
 export function useSession(): Session {
   const session = useContext(Context)
-  if (!session) throw new Error('no session around this part')
+  if (!session) throw new Error('useSession needs a SessionProvider')
   return session
 }

@@ -1,6 +1,6 @@
 type Area = 'localStorage' | 'sessionStorage'
 
-/** What the browser keeps for the page under this name; undefined where it keeps nothing, or nothing that can be read. */
+/** Reads a stored value; undefined if it is missing, malformed or if storage is unavailable. */
 export function recall(area: Area, name: string): unknown {
   try {
     return JSON.parse(window[area].getItem(name) ?? 'null') ?? undefined
@@ -9,7 +9,7 @@ export function recall(area: Area, name: string): unknown {
   }
 }
 
-/** Whether it is kept: a browser may refuse any storage, by its settings or because it is full, and the page does without. */
+/** Stores a value. Returns false if the browser refuses, by its settings or because the storage is full. */
 export function keep(area: Area, name: string, value: unknown): boolean {
   try {
     window[area].setItem(name, JSON.stringify(value))

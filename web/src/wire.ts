@@ -1,9 +1,9 @@
 import type { Body, Row } from '@palmares/client'
 
-/** What the API answers, by the names that the page has for it. */
+/** Short names for the response types of the API. */
 export type Compte = Body<'/compte'>
 export type ApiKey = Body<'/cles_api'>[number]
-export type MadeKey = Body<'/cles_api', 'post'>
+export type CreatedKey = Body<'/cles_api', 'post'>
 export type Ranked = Row<'/classement'>
 export type Histogramme = Body<'/classement/histogramme'>
 export type ChallengeItem = Row<'/challenges'>

@@ -4,7 +4,7 @@ import type { SwaggerUi } from './swagger.js'
 
 declare const SwaggerUIBundle: SwaggerUi
 
-// Swagger UI is dark where the root has this class, whatever the reader's browser asks for.
+// Swagger UI does not follow the browser's colour scheme: this class on the root element makes it dark.
 const dark = matchMedia('(prefers-color-scheme: dark)')
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
 dark.addEventListener('change', follow)

@@ -1,6 +1,6 @@
 import type { Component, SwaggerDocument, SwaggerPlugin, SwaggerSystem } from './swagger.js'
 
-/** The server of the samples in the document, which is the same wherever it is read; here it is the one that sent it. */
+/** The server in the code samples of openapi.json. The page replaces it by its own origin. */
 const EXAMPLE_SERVER = 'http://127.0.0.1:8080'
 
 interface Sample {

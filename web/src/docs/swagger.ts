@@ -1,4 +1,4 @@
-/** As much of Swagger UI as is used here; it publishes no types. */
+/** Types of the part of Swagger UI that this page uses; Swagger UI publishes none. */
 export type Component = (props: Record<string, unknown>) => unknown
 
 export interface SwaggerSystem {
@@ -14,7 +14,7 @@ export interface SwaggerPlugin {
 
 export type SwaggerUi = (options: Record<string, unknown> & { plugins: (() => SwaggerPlugin)[] }) => unknown
 
-/** The part of Immutable's map that its document comes in. */
+/** The part of Immutable's map that holds the document. */
 export interface SwaggerDocument {
   getIn(path: string[]): { toJS(): unknown } | undefined
 }

@@ -6,14 +6,14 @@ import { fr, type Words } from './fr.js'
 
 type Lang = 'fr' | 'en'
 
-/** The words of the page in one language, and how that language writes numbers and dates. */
+/** The UI texts of one language, with its number and date formats. */
 export interface Language {
   lang: Lang
   /** For Intl. */
   locale: string
   words: Words
   number(value: number): string
-  /** A day, of an instant of the wire. */
+  /** The day of a timestamp of the API. */
   day(instant: string): string
   dayAndTime(instant: string): string
   bytes(value: number): string
@@ -25,7 +25,7 @@ export interface Language {
 const STORED_AS = 'palmares.lang'
 const Context = createContext<Language | undefined>(undefined)
 
-/** The language that the reader chose here, else the one that the server chose by Accept-Language. */
+/** The language the reader chose, or the one the server chose by Accept-Language. */
 export function LanguageProvider({ children }: { children: ComponentChildren }) {
   const [lang, setLang] = useState<Lang>(chosen)
   useLayoutEffect(() => {
@@ -45,7 +45,7 @@ export function LanguageProvider({ children }: { children: ComponentChildren }) 
 
 export function useLanguage(): Language {
   const language = useContext(Context)
-  if (!language) throw new Error('no language around this part')
+  if (!language) throw new Error('useLanguage needs a LanguageProvider')
   return language
 }
 

@@ -10,7 +10,7 @@ import { type Column, Table } from '../parts/Table.js'
 import { Title } from '../parts/Title.js'
 import type { ChallengeItem } from '../wire.js'
 
-/** Languages that are offered besides those in sight; an address may name any other. */
+/** Languages that the filter always offers. It adds those of the listed rows and the one in the URL. */
 const LANGS = ['fr', 'en', 'de', 'es', 'zh']
 
 export default function Challenges() {

@@ -27,7 +27,7 @@ function EnvironnementSheet({ id }: { id: string }) {
   )
 }
 
-/** The description in the reader's language, else in the other. */
+/** Shows the description in the reader's language, or in the other if it is empty. */
 function Details({ environnement }: { environnement: Environnement }) {
   const { words, lang, duration } = useLanguage()
   const { description_fr, description_en, os, statut, time_to_root } = environnement

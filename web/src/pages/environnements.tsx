@@ -7,7 +7,7 @@ import { PAGE_ROWS } from '../parts/Pager.js'
 import { Table } from '../parts/Table.js'
 import { Title } from '../parts/Title.js'
 
-/** Systems that are offered besides those in sight; an address may name any other. */
+/** Systems that the filter always offers. It adds those of the listed rows and the one in the URL. */
 const SYSTEMS = ['Linux', 'Windows']
 
 export default function Environnements() {

@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { Skeleton } from '../parts/States.js'
 
-/** Who is signed in begins with the ranking. */
+/** The home page of signed-in users is the ranking. */
 export default function Home() {
   const { route } = useLocation()
   useEffect(() => route('/p/classement', true), [])

@@ -1,23 +1,23 @@
 import { useRef, useState } from 'preact/hooks'
 import { useLanguage } from '../i18n/language.js'
 
-const TOLD_FOR_MS = 4000
+const STATUS_MS = 4000
 
-/** A text to take away. Where the browser lets no script copy, it is selected for the reader. */
+/** A text with a copy button. If the browser refuses clipboard access, the text is selected instead. */
 export function CopyLine({ label, text }: { label: string; text: string }) {
   const { words } = useLanguage()
   const shown = useRef<HTMLElement>(null)
-  const [told, tell] = useState('')
+  const [status, setStatus] = useState('')
 
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text)
-      tell(words.copy.copied)
+      setStatus(words.copy.copied)
     } catch {
       if (shown.current) getSelection()?.selectAllChildren(shown.current)
-      tell(words.copy.failed)
+      setStatus(words.copy.failed)
     }
-    setTimeout(() => tell(''), TOLD_FOR_MS)
+    setTimeout(() => setStatus(''), STATUS_MS)
   }
 
   return (
@@ -29,8 +29,8 @@ export function CopyLine({ label, text }: { label: string; text: string }) {
       <button type="button" aria-label={`${words.copy.copy} (${label})`} onClick={() => void copy()}>
         {words.copy.copy}
       </button>
-      <span class="copy-told" role="status">
-        {told}
+      <span class="copy-status" role="status">
+        {status}
       </span>
     </div>
   )

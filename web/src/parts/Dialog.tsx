@@ -7,7 +7,7 @@ interface DialogProps {
   children: ComponentChildren
 }
 
-/** A question that comes before everything else; Escape says no, and the focus goes back to where it was. */
+/** A modal dialog. Escape closes it, and the focus returns to where it was. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()

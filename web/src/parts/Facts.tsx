@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** What is known of one thing, in pairs; what is empty is left out. */
+/** A list of names and values. Empty values are left out. */
 export function Facts({ facts }: { facts: [name: string, value: ComponentChildren][] }) {
   return (
     <dl class="facts">

@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 
 const TYPING_PAUSE_MS = 200
-/** What the API takes as the text of a filter. */
+/** The API's limit for the text of a filter. */
 const MAX_CHARACTERS = 100
 
 interface SelectProps {
@@ -31,31 +31,31 @@ interface SearchFieldProps {
   label: string
   value: string
   isNumber?: boolean
-  /** Values to offer. */
+  /** Offered as completions. */
   suggestions?: string[]
-  /** Told after a pause in typing. */
+  /** Called after a pause in typing. */
   onSearch(value: string): void
 }
 
 export function SearchField({ label, value, isNumber = false, suggestions, onSearch }: SearchFieldProps) {
   const [typed, setTyped] = useState(value)
-  const told = useRef(value)
-  const tell = useRef(onSearch)
-  tell.current = onSearch
+  const reported = useRef(value)
+  const report = useRef(onSearch)
+  report.current = onSearch
 
-  // The address changed otherwise than by typing: going back, clearing the filters.
+  // The value changed, but not by typing: the reader went back or cleared the filters.
   useEffect(() => {
-    if (value === told.current) return
-    told.current = value
+    if (value === reported.current) return
+    reported.current = value
     setTyped(value)
   }, [value])
 
   useEffect(() => {
     const wanted = typed.trim()
-    if (wanted === told.current) return
+    if (wanted === reported.current) return
     const timer = setTimeout(() => {
-      told.current = wanted
-      tell.current(wanted)
+      reported.current = wanted
+      report.current(wanted)
     }, TYPING_PAUSE_MS)
     return () => clearTimeout(timer)
   }, [typed])

@@ -1,4 +1,4 @@
-/** The mark of Palmarès; its name is said beside it. */
+/** The logo. Decorative: the name stands beside it. */
 export function Laurel() {
   return (
     <svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">

@@ -1,5 +1,6 @@
 import type { Page } from '@palmares/client'
 import type { ComponentChildren } from 'preact'
+import { useAddress } from '../address.js'
 import type { Asking } from '../answers.js'
 import { rowOf, startOf } from '../api.js'
 import { useLanguage } from '../i18n/language.js'
@@ -12,13 +13,15 @@ interface ListProps<R> {
   asking: Asking<Page<R>>
   countText(count: number, shown: string): string
   emptyText: string
-  /** Draws the rows; `asked` holds the one after them too, where the list was asked for one more. */
+  /** Renders the rows. `asked.rows` also has the extra row if the list requested one more than it shows. */
   children(rows: R[], asked: Page<R>): ComponentChildren
 }
 
-/** One page of a list: how many there are, the rows, and the way to the other pages. */
+/** One page of a list: the total, the rows and the links to other pages. */
 export function List<R>({ id, label, asking, countText, emptyText, children }: ListProps<R>) {
   const { words, number } = useLanguage()
+  const { path, query } = useAddress()
+  const isFiltered = Object.values(query).some(Boolean)
   const total = asking.answer?.total
   return (
     <section id={id} class="list" aria-label={label} tabIndex={-1}>
@@ -28,7 +31,7 @@ export function List<R>({ id, label, asking, countText, emptyText, children }: L
       </p>
       <Loaded asking={asking} skeleton={<Skeleton rows={PAGE_ROWS} />}>
         {(asked) => {
-          // Not what this address says: while it is on its way, the answer is still that of another.
+          // From the answer, not the URL: until the next page is loaded, the answer belongs to the previous one.
           const start = startOf(asked)
           const rows = asked.rows.slice(0, PAGE_ROWS)
           const next = asked.rows.length > PAGE_ROWS ? start + PAGE_ROWS : rowOf(asked.next)
@@ -36,6 +39,7 @@ export function List<R>({ id, label, asking, countText, emptyText, children }: L
             return (
               <Empty>
                 <p>{emptyText}</p>
+                {isFiltered && <a href={path}>{words.filters.clear}</a>}
               </Empty>
             )
           }

@@ -1,11 +1,11 @@
 import { useAddress } from '../address.js'
 import { useLanguage } from '../i18n/language.js'
 
-/** Rows of a page of every list. */
+/** Rows per page, in every list. */
 export const PAGE_ROWS = 50
 
 interface PagerProps {
-  /** The element that is read from its top after a turn. */
+  /** The element to scroll to and focus after a page change. */
   listId: string
   start: number
   rows: number
@@ -13,7 +13,7 @@ interface PagerProps {
   next: number | undefined
 }
 
-/** Turns the pages of a list, each of which has its address. */
+/** Links to the other pages of a list; each page has its own URL. */
 export function Pager({ listId, start, rows, total, next }: PagerProps) {
   const { words, number } = useLanguage()
   const { hrefWith } = useAddress()

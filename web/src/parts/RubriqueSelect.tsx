@@ -3,7 +3,7 @@ import { useAnswer } from '../answers.js'
 import { useLanguage } from '../i18n/language.js'
 import { Select } from './Field.js'
 
-/** Chooses the category that the address names; one that the portal does not have is shown by its number. */
+/** Selects the category in the URL. A category that the portal does not have is shown by its number. */
 export function RubriqueSelect({ label, onChange }: { label: string; onChange(id: string): void }) {
   const { words } = useLanguage()
   const chosen = rubriqueOf(useAddress().query) ?? ''

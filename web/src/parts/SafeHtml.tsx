@@ -1,7 +1,7 @@
 import DOMPurify, { type Config } from 'dompurify'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
-/** Text markup and links: nothing that makes a request, takes a style, or asks for something. */
+/** Allows text markup and links. Nothing may load a resource, apply a style or ask for input. */
 const RULES: Config & { RETURN_DOM_FRAGMENT: true } = {
   ALLOWED_TAGS:
     'a abbr b blockquote br cite code dd del dfn dl dt em h3 h4 h5 h6 hr i ins kbd li mark ol p pre q s samp small strong sub sup table tbody td tfoot th thead tr u ul var'.split(
@@ -13,7 +13,7 @@ const RULES: Config & { RETURN_DOM_FRAGMENT: true } = {
   RETURN_DOM_FRAGMENT: true,
 }
 
-/** HTML of the portal. What the sanitiser made is put in place as it is, and never as text to be read again. */
+/** Shows HTML of the portal. Inserts the sanitiser's DOM nodes directly: parsing their text again could reintroduce a script. */
 export function SafeHtml({ html, lang }: { html: string; lang: string | undefined }) {
   const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => element.current?.replaceChildren(sanitise(html)), [html])
@@ -27,7 +27,7 @@ function sanitise(html: string): DocumentFragment {
       link.target = '_blank'
       link.rel = 'noopener noreferrer nofollow ugc'
     } else {
-      // A relative address is of the portal, and would lead to nowhere here.
+      // A relative URL belongs to the portal and would be broken here.
       link.replaceWith(...link.childNodes)
     }
   }

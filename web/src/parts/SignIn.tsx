@@ -5,7 +5,7 @@ import { useSession } from '../session.js'
 import { ErrorText, useCountdown } from './States.js'
 import { Title } from './Title.js'
 
-/** Signs in where the reader is. */
+/** The sign-in form, shown in place of a page that requires a session. */
 export function SignIn({ isHome }: { isHome: boolean }) {
   const { words } = useLanguage()
   return (

@@ -11,7 +11,7 @@ interface LoadedProps<T> {
   children(answer: T): ComponentChildren
 }
 
-/** What was asked for, or what stands for it until it comes, or what is wrong and what to do. */
+/** Renders the answer, a skeleton while it loads, or the error. */
 export function Loaded<T>({ asking: { answer, error, isStale, retry }, skeleton, children }: LoadedProps<T>) {
   if (error) return <Failure error={error} onRetry={retry} />
   if (!answer) return <>{skeleton}</>
@@ -22,7 +22,7 @@ export function Loaded<T>({ asking: { answer, error, isStale, retry }, skeleton,
   )
 }
 
-/** Rows as high as those that will come, so that nothing moves. */
+/** Placeholder rows with the height of real ones, so that the layout does not shift. */
 export function Skeleton({ rows }: { rows: number }) {
   const { words } = useLanguage()
   return (
@@ -41,7 +41,7 @@ export function Empty({ children }: { children: ComponentChildren }) {
   return <div class="empty">{children}</div>
 }
 
-/** A retry is offered where it can help, and not before the server would take it. */
+/** Offers a retry only if it can succeed, and only after the delay that the server asks for. */
 export function Failure({ error, onRetry }: { error: Failed; onRetry(): void }) {
   const { words } = useLanguage()
   const status = statusOf(error)
@@ -55,7 +55,7 @@ export function Failure({ error, onRetry }: { error: Failed; onRetry(): void }) 
   )
 }
 
-/** What went wrong in the reader's language, with what the server says of a value it does not take. */
+/** The error in the reader's language. Adds the server's own text for an invalid value or an unknown code. */
 export function ErrorText({ error }: { error: Failed }) {
   const { words } = useLanguage()
   const code = codeOf(error)
@@ -77,7 +77,7 @@ function RetryButton({ seconds, onRetry }: { seconds: number; onRetry(): void })
   )
 }
 
-/** Seconds that are left of so many. */
+/** Counts down from `seconds`, once a second. */
 export function useCountdown(seconds: number): number {
   const [left, setLeft] = useState(seconds)
   useEffect(() => setLeft(seconds), [seconds])

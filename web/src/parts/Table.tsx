@@ -3,12 +3,12 @@ import type { ComponentChildren } from 'preact'
 export interface Column<Row> {
   head: string
   cell(row: Row): ComponentChildren
-  /** The cell that names the row. */
+  /** This cell is the row header. */
   isName?: boolean
   isNumber?: boolean
-  /** Left out where the window is narrow; the naming cell then says it. */
+  /** Hidden in a narrow window, where the row header shows the same data. */
   isWideOnly?: boolean
-  /** How much of the width; what is left is shared. */
+  /** CSS width. Columns without one share the rest. */
   width?: string
 }
 

@@ -2,7 +2,7 @@ import { useLanguage } from '../i18n/language.js'
 
 const HOUR_MS = 3_600_000
 
-/** An instant that is known to the hour: the hour that begins then. */
+/** A time with a precision of one hour; `instant` is the start of that hour. */
 export function Hour({ instant }: { instant: string }) {
   const { words, day, number } = useLanguage()
   const start = new Date(instant)
@@ -15,7 +15,7 @@ export function Hour({ instant }: { instant: string }) {
   )
 }
 
-/** An instant of the wire as a day, its time on hover and for programs. */
+/** A timestamp of the API shown as a day; the full time is in the tooltip and in `datetime`. */
 export function Time({ instant, withTime = false }: { instant: string | null; withTime?: boolean }) {
   const { words, day, dayAndTime } = useLanguage()
   if (instant === null) return <span class="faint">{words.states.unknown}</span>

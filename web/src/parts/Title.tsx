@@ -2,23 +2,23 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 
-/** What was last shown: who comes from elsewhere is taken to the new heading, who just arrived is left alone. */
+/** The last shown page. Navigation moves the focus to the new heading; the first page leaves the focus alone. */
 let shown: string | undefined
 
 interface TitleProps {
   text: string
-  /** Language of the text, where it is the portal's. */
+  /** Language of the text, if it is the portal's. */
   lang?: string | undefined
-  /** False while the text is not the final one. */
+  /** False while `text` is a placeholder. */
   isReady?: boolean
-  /** What tells this heading from another at the same address. */
+  /** Distinguishes headings at the same path. */
   kind?: string
   children?: ComponentChildren
 }
 
-/** The heading of a page, and the name of its window. */
+/** The heading of a page, and the window title. */
 export function Title({ text, lang, isReady = true, kind = '', children }: TitleProps) {
-  // Not the location: a page that is about to go must not take the focus of the one that comes.
+  // The route, not the location: during navigation the outgoing page must not take the focus.
   const { path = '' } = useRoute()
   const heading = useRef<HTMLHeadingElement>(null)
   const place = path + kind

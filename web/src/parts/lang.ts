@@ -1,4 +1,4 @@
-/** The portal's word for a language as an attribute, where it is one: a screen reader then speaks it. */
+/** The portal's language code as a `lang` attribute, if it is valid, so that screen readers use the right voice. */
 export function langOf(word: string): string | undefined {
   return /^[a-z]{2,3}(-[a-z0-9]{2,8})?$/i.test(word) ? word : undefined
 }

@@ -9,7 +9,7 @@ import type { Solved } from '../../wire.js'
 const ROW_PX = 26
 const AXIS_PX = 44
 
-/** How many were solved in each category, the most solved first. */
+/** The player's solves per category, most solved first. */
 export function Categories({ validations }: { validations: Solved[] }) {
   const { words, number } = useLanguage()
   const asking = useAnswer('/rubriques', {})

@@ -6,7 +6,7 @@ import type { ChartSpec } from '../../parts/chart/spec.js'
 import { Loaded } from '../../parts/States.js'
 import type { AuteurProgression } from '../../wire.js'
 
-/** The score over time. */
+/** The player's score over time. */
 export function Progression({ id }: { id: string }) {
   const asking = useAnswer('/auteurs/{id_auteur}/progression', { path: { id_auteur: id } })
   return (

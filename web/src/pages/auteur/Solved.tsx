@@ -6,7 +6,7 @@ import { Table } from '../../parts/Table.js'
 import { Time } from '../../parts/Time.js'
 import type { Solved as SolvedRow } from '../../wire.js'
 
-/** What the author solved, the latest first. The detail lists all of it, so pages are turned here. */
+/** The player's solves, latest first. The detail response contains all of them, so this component paginates. */
 export function Solved({ validations }: { validations: SolvedRow[] }) {
   const { words, number } = useLanguage()
   const { start } = useAddress()

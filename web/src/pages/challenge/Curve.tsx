@@ -4,7 +4,7 @@ import { Chart } from '../../parts/chart/Chart.js'
 import type { ChartSpec } from '../../parts/chart/spec.js'
 import type { ChallengeProgression } from '../../wire.js'
 
-/** How many had solved it, over time. */
+/** The number of solves over time. */
 export function Curve({ progression }: { progression: ChallengeProgression }) {
   const { words, number, day } = useLanguage()
   const { points, nb_validations, sans_date } = progression

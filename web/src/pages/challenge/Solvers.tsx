@@ -10,11 +10,11 @@ const SHOWN = 5
 interface SolversProps {
   id: string
   total: number
-  /** Solves of an unknown date, which come after all others; undefined while that is not known. */
+  /** Number of solves without a known date, which are last in the list; undefined until loaded. */
   undated: number | undefined
 }
 
-/** The first who solved a challenge and the latest; nobody is shown as both. */
+/** The first and the latest players to solve a challenge. No player is in both lists. */
 export function Solvers({ id, total, undated }: SolversProps) {
   const { words } = useLanguage()
   const path = { id_challenge: id }

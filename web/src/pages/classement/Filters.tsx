@@ -5,7 +5,7 @@ import { Select } from '../../parts/Field.js'
 import { RubriqueSelect } from '../../parts/RubriqueSelect.js'
 import { partOf } from './part.js'
 
-/** A ranking is of one category, or of one year or month that has one, or of everything. */
+/** Restricts the ranking to a category, or to a year or month; choosing one clears the other. */
 export function Filters() {
   const { words, month } = useLanguage()
   const { query, change } = useAddress()
@@ -45,7 +45,7 @@ export function Filters() {
   )
 }
 
-/** An address may name a period without a ranking: it stays in sight while it is chosen. */
+/** The offered periods, plus the chosen one if the URL names a period without a ranking. */
 function withChosen(offered: string[], chosen: string): string[] {
   return chosen === '' || offered.includes(chosen) ? offered : [...offered, chosen]
 }

@@ -1,7 +1,7 @@
 import { useAddress } from '../../address.js'
 import { useLanguage } from '../../i18n/language.js'
 
-/** The row of a place is the place less one; where a tie skips the place, that row is of the tie. */
+/** Goes to row `place - 1`. If a tie skips that place, the row belongs to the tie. */
 export function Jump() {
   const { words } = useLanguage()
   const { change } = useAddress()

@@ -19,7 +19,7 @@ export function Ranking() {
   const { auteur } = query
   const asking = usePage('/classement', {
     query: {
-      // One row more than are shown says whether the last of them shares its place.
+      // One extra row, which is not shown: it tells whether the last row shares its place.
       limite: PAGE_ROWS + 1,
       ...(auteur ? { autour_de: auteur } : { debut_classement: start || undefined }),
       ...partOf(query),
@@ -57,7 +57,7 @@ export function Ranking() {
 
 interface RankingTableProps {
   rows: Ranked[]
-  /** The places of more than one author. */
+  /** Places that several players share. */
   shared: Set<number>
   sought: string | undefined
   own: string | undefined
@@ -112,7 +112,7 @@ function RankingTable({ rows, shared, sought, own }: RankingTableProps) {
   )
 }
 
-/** A place that is not the number of its row is that of a row before. */
+/** In a tie, every row after the first has a place that differs from its row number. */
 function sharedPlaces(asked: Page<Ranked>): Set<number> {
   const start = startOf(asked)
   return new Set(asked.rows.map(({ place }) => place).filter((place, index) => place !== start + index + 1))

@@ -8,7 +8,7 @@ import { Loaded } from '../../parts/States.js'
 import type { Histogramme } from '../../wire.js'
 import { partOf } from './part.js'
 
-/** How the scores are spread, and where one's own is. */
+/** The score distribution, with the reader's own range highlighted. */
 export function Scores({ ownScore }: { ownScore: number | undefined }) {
   const { query } = useAddress()
   const asking = useAnswer('/classement/histogramme', { query: partOf(query) })
@@ -31,7 +31,7 @@ function ScoresChart({ histogramme, ownScore }: { histogramme: Histogramme; ownS
       x: tranches.map((_, index) => index),
       labels: tranches.map(({ de, a }) => (de === a ? number(de) : `${number(de)}–${number(a)}`)),
       ticks: tranches.map(({ de }) => number(de)),
-      series: [{ label: words.classement.authors, values: tranches.map(({ nb }) => nb), colour: '--chart-1' }],
+      series: [{ label: words.classement.players, values: tranches.map(({ nb }) => nb), colour: '--chart-1' }],
       highlight: own < 0 ? undefined : own,
     }),
     [tranches, own, words, number],

@@ -7,20 +7,20 @@ import { type Column, Table } from '../../parts/Table.js'
 import { Hour, Time } from '../../parts/Time.js'
 import type { ApiKey } from '../../wire.js'
 
-/** The valid keys, and the way to end one. */
+/** The valid keys, each with a button to revoke it. */
 export function Keys({ keys, onChange }: { keys: ApiKey[]; onChange(): void }) {
   const { words } = useLanguage()
-  const [asked, ask] = useState<ApiKey>()
-  const [told, tell] = useState('')
+  const [revoking, setRevoking] = useState<ApiKey>()
+  const [status, setStatus] = useState('')
   const [error, setError] = useState<Failed>()
 
   const revoke = async (key: ApiKey) => {
-    ask(undefined)
+    setRevoking(undefined)
     setError(undefined)
     try {
       await portal.delete('/cles_api/{id}', { path: { id: key.id } })
-      tell(words.compte.revoked(key.nom))
-      // The button that had the focus is gone.
+      setStatus(words.compte.revoked(key.nom))
+      // The focused button no longer exists.
       document.getElementById('keys')?.focus()
       onChange()
     } catch (failed) {
@@ -31,7 +31,7 @@ export function Keys({ keys, onChange }: { keys: ApiKey[]; onChange(): void }) {
   return (
     <>
       <p class="count" role="status">
-        {told}
+        {status}
       </p>
       <div role="alert">{error && <ErrorText error={error} />}</div>
       {keys.length === 0 ? (
@@ -39,16 +39,16 @@ export function Keys({ keys, onChange }: { keys: ApiKey[]; onChange(): void }) {
           <p>{words.compte.empty}</p>
         </Empty>
       ) : (
-        <KeyTable keys={keys} onRevoke={ask} />
+        <KeyTable keys={keys} onRevoke={setRevoking} />
       )}
-      {asked && (
-        <Dialog title={words.compte.revokeAsk(asked.nom)} onClose={() => ask(undefined)}>
+      {revoking && (
+        <Dialog title={words.compte.revokeAsk(revoking.nom)} onClose={() => setRevoking(undefined)}>
           <p>{words.compte.revokeText}</p>
           <div class="actions">
-            <button type="button" onClick={() => ask(undefined)}>
-              {words.compte.keep}
+            <button type="button" onClick={() => setRevoking(undefined)}>
+              {words.compte.cancel}
             </button>
-            <button type="button" class="danger" onClick={() => void revoke(asked)}>
+            <button type="button" class="danger" onClick={() => void revoke(revoking)}>
               {words.compte.revoke}
             </button>
           </div>
@@ -70,7 +70,7 @@ function KeyTable({ keys, onRevoke }: { keys: ApiKey[]; onRevoke(key: ApiKey): v
         <>
           {key.nom}
           <span class="sub narrow-only">
-            {words.compte.expires} <Time instant={key.expiration} />
+            {words.compte.expiresOn} <Time instant={key.expiration} />
           </span>
           <span class="sub narrow-only">
             {words.compte.lastUsed} : {used(key)}
@@ -80,8 +80,8 @@ function KeyTable({ keys, onRevoke }: { keys: ApiKey[]; onRevoke(key: ApiKey): v
     },
     { head: words.compte.prefix, isWideOnly: true, cell: ({ prefixe }) => <code>{prefixe}…</code> },
     { head: words.compte.scopes, isWideOnly: true, cell: ({ portee }) => portee.join(', ') },
-    { head: words.compte.created, isWideOnly: true, cell: ({ creation }) => <Time instant={creation} /> },
-    { head: words.compte.expires, isWideOnly: true, cell: ({ expiration }) => <Time instant={expiration} /> },
+    { head: words.compte.createdOn, isWideOnly: true, cell: ({ creation }) => <Time instant={creation} /> },
+    { head: words.compte.expiresOn, isWideOnly: true, cell: ({ expiration }) => <Time instant={expiration} /> },
     { head: words.compte.lastUsed, isWideOnly: true, cell: used },
     {
       head: words.compte.action,
@@ -99,7 +99,7 @@ function KeyTable({ keys, onRevoke }: { keys: ApiKey[]; onRevoke(key: ApiKey): v
     },
   ]
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be in reach of the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable region
     <section class="scroller" aria-label={words.compte.caption} tabIndex={0}>
       <Table caption={words.compte.caption} columns={columns} rows={keys} keyOf={({ id }) => id} />
     </section>

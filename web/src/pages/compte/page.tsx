@@ -5,9 +5,9 @@ import { Facts } from '../../parts/Facts.js'
 import { Loaded, Skeleton } from '../../parts/States.js'
 import { Title } from '../../parts/Title.js'
 import { useSession } from '../../session.js'
-import type { Compte, MadeKey } from '../../wire.js'
+import type { Compte, CreatedKey } from '../../wire.js'
+import { CreateKey } from './CreateKey.js'
 import { Keys } from './Keys.js'
-import { MakeKey } from './MakeKey.js'
 import { NewKey } from './NewKey.js'
 
 export default function CompteSheet() {
@@ -33,7 +33,7 @@ function Who({ compte }: { compte: Compte }) {
       facts={[
         [words.compte.login, compte.login],
         [
-          words.compte.author,
+          words.compte.player,
           <>
             <a href={`/p/auteurs/${compte.id_auteur}`}>{compte.nom}</a>
             {compte.operateur && <span class="tag">{words.compte.operator}</span>}
@@ -46,20 +46,20 @@ function Who({ compte }: { compte: Compte }) {
 
 function KeysSection() {
   const asking = useAnswer('/cles_api', {})
-  const [made, setMade] = useState<MadeKey>()
-  const add = (key: MadeKey) => {
-    setMade(key)
+  const [created, setCreated] = useState<CreatedKey>()
+  const add = (key: CreatedKey) => {
+    setCreated(key)
     asking.retry()
   }
   return (
     <>
-      {made && <NewKey made={made} onDone={() => setMade(undefined)} />}
+      {created && <NewKey created={created} onDone={() => setCreated(undefined)} />}
       <div class="keys">
         <Loaded asking={asking} skeleton={<Skeleton rows={3} />}>
           {(keys) => <Keys keys={keys} onChange={asking.retry} />}
         </Loaded>
       </div>
-      <MakeKey onMade={add} />
+      <CreateKey onCreated={add} />
     </>
   )
 }

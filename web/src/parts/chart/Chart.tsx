@@ -7,18 +7,18 @@ import type { ChartSpec } from './spec.js'
 
 interface ChartProps {
   title: string
-  /** What the picture says, for who does not see it. */
+  /** Text alternative, for screen readers. */
   summary: string
-  /** What the x are called in the table. */
+  /** Heading of the x column in the table. */
   xName: string
   spec: ChartSpec
   /** Pixels. */
   height: number
-  /** A sentence below. */
+  /** A note below the chart. */
   children?: ComponentChildren
 }
 
-/** A picture with its table behind it. The library that draws comes when the first chart is shown; where it does not, the table is open. */
+/** A chart with its data table. The chart library is loaded with the first chart; if that fails, the table is open. */
 export function Chart({ title, summary, xName, spec, height, children }: ChartProps) {
   const language = useLanguage()
   const element = useRef<HTMLDivElement>(null)

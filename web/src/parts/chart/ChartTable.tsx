@@ -15,7 +15,7 @@ interface ChartTableProps {
   isOpenFirst: boolean
 }
 
-/** The figures of a chart, made when someone opens them. */
+/** The data of a chart as a table, rendered when the reader opens it. */
 export function ChartTable({ title, xName, spec, isOpenFirst }: ChartTableProps) {
   const { words, number } = useLanguage()
   const [isOpen, setOpen] = useState(isOpenFirst)
@@ -31,7 +31,7 @@ export function ChartTable({ title, xName, spec, isOpenFirst }: ChartTableProps)
     <details open={isOpenFirst} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{words.chart.table}</summary>
       {isOpen && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be in reach of the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable region
         <section class="scroller" aria-label={title} tabIndex={0}>
           <Table
             caption={title}

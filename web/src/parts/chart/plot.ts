@@ -12,7 +12,7 @@ export interface Plot {
   destroy(): void
 }
 
-/** Draws in `element`, as wide as it is, and tells which x the pointer is on. */
+/** Draws the chart at the size of `element`. Calls `onPoint` with the index under the pointer. */
 export function plot(
   element: HTMLElement,
   spec: ChartSpec,
@@ -127,7 +127,7 @@ function seriesOf(spec: ChartSpec): uPlot.Series[] {
   }))
 }
 
-/** Of columns, the one to highlight is a series of its own. */
+/** The highlighted column is a separate series, because a series has one colour. */
 function dataOf({ x, series, highlight, ...spec }: ChartSpec): uPlot.AlignedData {
   const values = series.map((one) => one.values)
   if (spec.kind !== 'columns' && spec.kind !== 'rows') return [x, ...values]

@@ -1,20 +1,20 @@
 export interface Series {
   label: string
   values: (number | null)[]
-  /** A custom property of the style: `--chart-1`. */
+  /** A CSS custom property, such as `--chart-1`. */
   colour: string
 }
 
-/** What a chart shows. The drawing and the table behind it both come from this. */
+/** The data of a chart; the drawing and its table are both made from it. */
 export interface ChartSpec {
   kind: 'line' | 'steps' | 'columns' | 'rows'
-  /** Ascending: seconds since 1970 of a line of time, else the index of a label. */
+  /** Ascending. Seconds since 1970 on a time axis, otherwise the index of a label. */
   x: number[]
-  /** What stands for each x in the table. */
+  /** The text of each x in the table. */
   labels: string[]
-  /** What stands for it on the axis of columns and rows, where that is shorter. */
+  /** Shorter text of each x on the axis of columns and rows. */
   ticks?: string[]
   series: Series[]
-  /** The one column that is drawn in another colour. */
+  /** Index of the column to highlight. */
   highlight?: number | undefined
 }

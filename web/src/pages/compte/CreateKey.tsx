@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks'
 import { asFailed, type Failed, portal } from '../../api.js'
 import { useLanguage } from '../../i18n/language.js'
 import { ErrorText } from '../../parts/States.js'
-import type { MadeKey } from '../../wire.js'
+import type { CreatedKey } from '../../wire.js'
 
 const DAY_MS = 86_400_000
 
-export function MakeKey({ onMade }: { onMade(key: MadeKey): void }) {
+export function CreateKey({ onCreated }: { onCreated(key: CreatedKey): void }) {
   const { words } = useLanguage()
   const [error, setError] = useState<Failed>()
   const [isBusy, setBusy] = useState(false)
@@ -21,7 +21,7 @@ export function MakeKey({ onMade }: { onMade(key: MadeKey): void }) {
     setError(undefined)
     try {
       const body = { nom: String(given.get('nom')).trim(), ...(day && { expiration: `${day}T23:59:59Z` }) }
-      onMade(await portal.post('/cles_api', { body }))
+      onCreated(await portal.post('/cles_api', { body }))
       form.reset()
     } catch (failed) {
       setError(asFailed(failed))
@@ -31,21 +31,21 @@ export function MakeKey({ onMade }: { onMade(key: MadeKey): void }) {
   }
 
   return (
-    <form class="card make-key" aria-busy={isBusy} onSubmit={submit}>
-      <h2>{words.compte.make}</h2>
+    <form class="card create-key" aria-busy={isBusy} onSubmit={submit}>
+      <h2>{words.compte.create}</h2>
       <div class="pair">
         <label class="field">
-          <span>{words.compte.makeName}</span>
+          <span>{words.compte.createName}</span>
           <input name="nom" required maxLength={100} pattern=".*\S.*" autocomplete="off" />
         </label>
         <label class="field">
-          <span>{words.compte.makeExpiry}</span>
+          <span>{words.compte.createExpiry}</span>
           <input name="expiration" type="date" min={new Date(Date.now() + DAY_MS).toISOString().slice(0, 10)} />
         </label>
       </div>
       <div role="alert">{error && <ErrorText error={error} />}</div>
       <button type="submit" class="strong" aria-disabled={isBusy}>
-        {words.compte.makeSubmit}
+        {words.compte.createSubmit}
       </button>
     </form>
   )
