@@ -17,6 +17,7 @@ const idsOf = (type: string, name: string) =>
   START.filter((line) => line.type === type).map((line) => line[name] as number)
 const AUTEURS = idsOf('auteur', 'id_auteur').sort((a, b) => a - b)
 const CHALLENGES = idsOf('challenge', 'id_challenge')
+const WRITERS = START.flatMap((line) => (line.auteurs ?? []) as number[])
 
 const named = (count: number) =>
   AUTEURS.slice(0, count)
@@ -146,19 +147,29 @@ const gone = fc.constant(true)
 const record = (type: string, fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<DumpLine> =>
   fc.record({ type: fc.constant(type), ...fields })
 
+/** In a month that has no ranking yet, most times. */
+const anyMonth = fc
+  .date({ min: new Date('2010-01-01'), max: new Date('2029-12-31'), noInvalidDate: true })
+  .map((date) => date.toISOString())
+
 const solve = record('validation', {
   id_auteur: auteur,
   id_challenge: challenge,
-  date: fc.constantFrom('2024-01-05T00:00:00Z', '2024-02-20T00:00:00Z', '2026-03-01T00:00:00Z', null),
+  date: fc.oneof(fc.constant(null), fc.constant('2024-02-20T00:00:00Z'), anyMonth),
 })
-const rename = record('auteur', { id_auteur: auteur, nom: fc.constantFrom('n', 'É', 'eaab'), partiel: gone })
+/** Half of the time somebody who wrote a challenge: their name is shown there. */
+const rename = record('auteur', {
+  id_auteur: fc.oneof(auteur, fc.constantFrom(...WRITERS)),
+  nom: fc.nat(9_999).map((nb) => `eaab ${nb}`),
+  partiel: gone,
+})
 const rescore = record('challenge', { id_challenge: challenge, score: fc.integer({ min: 0, max: 40 }), partiel: gone })
 
 /** A change of one record, as small as most are. */
 const anyLine = fc.oneof(
   { weight: 6, arbitrary: solve },
   { weight: 2, arbitrary: record('validation', { id_auteur: auteur, id_challenge: challenge, supprime: gone }) },
-  { weight: 3, arbitrary: rename },
+  { weight: 5, arbitrary: rename },
   { weight: 2, arbitrary: record('auteur', { id_auteur: auteur, statut: fc.constantFrom(...STATUTS), partiel: gone }) },
   { weight: 2, arbitrary: record('auteur', { id_auteur: auteur, score: fc.integer({ max: 90 }), partiel: gone }) },
   { weight: 1, arbitrary: record('auteur', { id_auteur: fc.integer({ min: 500, max: 520 }), nom: fc.constant('x') }) },
