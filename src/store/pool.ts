@@ -8,7 +8,7 @@ export interface PoolOptions<T> {
   max: number
   /** Callers that may wait; as many as come where it is not given. */
   maxQueued?: number
-  /** Thrown where no more may wait. */
+  /** Thrown where the queue is full. */
   full?(): Error
 }
 
