@@ -5,7 +5,6 @@ import type { AppSettings } from './app.js'
 import { readFlag, SecretArgumentError } from './forms.js'
 import { hostName } from './http/host.js'
 import { type Setting, scaleSettings } from './settings.js'
-
 import type { Serving } from './store/opening.js'
 import { isPostgres } from './store/postgres/address.js'
 import type { StoreLog } from './store/store.js'

@@ -1,10 +1,8 @@
 import type { Principal } from '../contract.js'
 import type { ErrorCode } from '../errors.js'
 import { nowSeconds } from '../instant.js'
-
 import type { Scope } from '../model/scopes.js'
 import type { Follower, News, Subscriber } from '../store/changes.js'
-
 import type { Store } from '../store/store.js'
 import { type CredentialRow, findCredentials, MAX_CREDENTIALS } from './credentials-queries.js'
 import { digest, isApiKey, isSameDigest, isSessionToken } from './tokens.js'

@@ -8,7 +8,6 @@ import { listIds, padded } from '../store/list.js'
 import { validations } from '../store/orders.js'
 import { type Builder, byRows, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
-
 import type { Tables } from '../store/tables.js'
 import type { ChallengeItemRow, ChallengeRow, ChallengeTitleRow, ValidationRow } from './contract.js'
 

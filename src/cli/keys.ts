@@ -4,7 +4,6 @@ import { listCles, revokeCle } from '../auth/cles-queries.js'
 import { findCompte } from '../auth/comptes-queries.js'
 import { MAX_KEY_NAME_CODE_POINTS, presentApiKey } from '../auth/contract.js'
 import { endCredentials } from '../auth/ending.js'
-
 import { formatInstant, nowSeconds, parseInstant } from '../instant.js'
 import { SCOPES, type Scope } from '../model/scopes.js'
 import { database, type Setting } from '../settings.js'

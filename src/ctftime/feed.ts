@@ -1,6 +1,5 @@
 import { CLASSEMENT_WALK, placesInTurn } from '../classement/rank.js'
 import { UNKNOWN_DATE } from '../instant.js'
-
 import { toJsonText } from '../json.js'
 import { padded } from '../store/list.js'
 import type { Db } from '../store/store.js'

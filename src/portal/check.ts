@@ -1,6 +1,5 @@
 import { REPORTED_KINDS } from '../model/kinds.js'
 import { verifyOrders } from '../store/counted/build.js'
-
 import { EVERYTHING } from '../store/journal.js'
 import { ORDERS } from '../store/orders.js'
 import type { Db, Store } from '../store/store.js'

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DEFAULT_BOUNDS } from '../parameters.js'
-
 import { readAsked, readId, rewriteUrl } from './query.js'
 import { filters } from './routes.js'
 

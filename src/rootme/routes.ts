@@ -6,10 +6,8 @@ import { findEnvironnement, findEnvironnements } from '../environnements_virtuel
 import { refuse, refuseUnknownPath } from '../http/methods.js'
 import { errorSender } from '../http/problems.js'
 import type { ServeDeps } from '../http/serve.js'
-
 import { contains, equals, ids, integer } from '../parameters.js'
 import { classement } from '../store/orders.js'
-
 import { KEY_COOKIES, ROOTME_COOKIES } from './credentials.js'
 import { clamp, errorShape, VALIDATIONS_ROWS } from './envelope.js'
 import { loginRoute, type RootmeLogin } from './login.js'

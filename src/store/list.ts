@@ -1,9 +1,7 @@
 import { type Compilable, type RawBuilder, sql } from 'kysely'
-
 import type { Row } from '../model/kind.js'
 import type { ListedKind } from '../model/kinds.js'
 import { lists } from './orders.js'
-
 import type { Db } from './store.js'
 
 /** A list of a kind's ids, ascending, under filters that all must hold. Absent filters are undefined or empty. */

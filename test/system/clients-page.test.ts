@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-
 import { filters } from '../../src/rootme/routes.js'
 import { portail } from '../fixtures.js'
 import { startServer, type TestServer } from '../harness.js'

@@ -2,7 +2,6 @@ import { CLASSEMENT_WALK, placesInTurn } from '../../classement/rank.js'
 import type { Kind } from '../../model/kind.js'
 import { REPORTED_KINDS } from '../../model/kinds.js'
 import { showColumns } from '../../model/line.js'
-
 import type { Db } from '../../store/store.js'
 import type { Walk } from '../../store/walk.js'
 import { completeLists, type Row, rowsAtOnce, SHORT_ROWS, walked } from './rows.js'

@@ -1,11 +1,9 @@
 import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-
 import { LIVE_TYPES } from '../../model/kinds.js'
 import { FieldError } from '../../model/readers.js'
 import type { JournalEntry } from '../../store/changes.js'
 import type { Change, Db, Store } from '../../store/store.js'
-
 import type { Line } from '../lines.js'
 import { parseLiveLine } from '../parse.js'
 import { UnknownFieldsError } from '../unknown-fields.js'

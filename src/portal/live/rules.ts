@@ -3,7 +3,6 @@ import type { Kind } from '../../model/kind.js'
 import { auteurs, challenges, rubriques, validations } from '../../model/kinds.js'
 import { insertMoves } from '../../store/counted/moves.js'
 import * as orders from '../../store/orders.js'
-
 import type { Db } from '../../store/store.js'
 import { HOLDS_PLACE } from '../derive.js'
 import { lotOf, referencesIn, sameKey, tuple } from '../lot.js'

@@ -1,9 +1,7 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
-
 import { SEARCHED_KINDS } from '../../model/kinds.js'
 import { Semaphore } from '../../semaphore.js'
 import { changesOf } from '../follower.js'
-
 import { EVERYTHING } from '../journal.js'
 import { LONG_READS_QUEUE, withinBudget } from '../long-reads.js'
 import { NodesByVersion } from '../nodes.js'
