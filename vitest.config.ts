@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { PATIENCE } from './test/patience.js'
 
@@ -14,7 +15,8 @@ const SHARED = [
 
 export default defineConfig({
   test: {
-    maxWorkers: '100%',
+    // Tests wait for servers part of the time.
+    maxWorkers: availableParallelism() + 1,
     // The files of a worker share the modules that the first one loaded: loading them takes longer than most files.
     isolate: false,
     // These end what hangs, and nothing else: a machine may be slow, and busy with others.

@@ -238,7 +238,10 @@ describe.each(engines)('any portal on %s', (engine) => {
 })
 
 describe.each(engines)('a large portal on %s', (engine) => {
-  const lines = randomPortal({ seed: 7, auteurs: 40_000, challenges: 30, validations: 20_000, scores: 900 })
+  const lines = randomPortal({
+    ...{ seed: 7, challenges: 30, scores: 900 },
+    ...{ auteurs: shareOf(40_000), validations: shareOf(20_000) },
+  })
   const model = new Model(lines)
   let server: TestServer
   beforeAll(async () => {

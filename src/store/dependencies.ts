@@ -1,15 +1,9 @@
+import { DATA_KINDS, type KINDS } from '../model/kinds.js'
 import type { JournalEntry } from './changes.js'
 
-/** The tables whose records a read may show. */
-export const DATA_TABLES = [
-  'rubriques',
-  'auteurs',
-  'challenges',
-  'challenges_auteurs',
-  'validations',
-  'environnements_virtuels',
-] as const
-export type DataTable = (typeof DATA_TABLES)[number]
+/** The tables whose records a read may show: those of the data, and of the lists in their records. */
+export type DataTable = Exclude<(typeof KINDS)[number]['table'], 'comptes'> | 'challenges_auteurs'
+export const DATA_TABLES = DATA_KINDS.flatMap(({ table, list }) => [table, list?.table ?? []].flat()) as DataTable[]
 
 /** The columns by which the journal names records of a table. */
 export interface NamedBy {

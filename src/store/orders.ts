@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { LISTED_KINDS, type ListedKind } from '../model/kinds.js'
 import { order } from './counted/order.js'
 
 /**
@@ -46,14 +47,12 @@ export const validations = order({
   keyOf: ({ date }: { date: number }) => ({ cle: date }),
 })
 
-/** The whole lists, by id. */
-export const lists = {
-  auteurs: list('auteurs', 'id_auteur'),
-  challenges: list('challenges', 'id_challenge'),
-  environnements_virtuels: list('environnements_virtuels', 'id_environnement_virtuel'),
-}
+/** The whole list of each kind that has one, by id. */
+export const lists = Object.fromEntries(
+  LISTED_KINDS.map(({ table, key }) => [table, list(table, key[0] as string)]),
+) as Record<ListedKind['table'], ReturnType<typeof list>>
 
-function list(table: 'auteurs' | 'challenges' | 'environnements_virtuels', id: string) {
+function list(table: ListedKind['table'], id: string) {
   return order({
     name: table,
     table,

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { ExchangeLimits } from '../src/mirror/exchange.js'
-import { claim } from '../src/mirror/state.js'
-import { portail } from './fixtures.js'
-import { altered, type Fault, type Front, json, passOn, startFront } from './front.js'
+import type { ExchangeLimits } from '../../src/mirror/exchange.js'
+import { claim } from '../../src/mirror/state.js'
+import { portail } from '../fixtures.js'
+import { altered, type Fault, type Front, json, passOn, startFront } from '../front.js'
 import {
   addRubrique,
   type DumpLine,
@@ -12,8 +12,8 @@ import {
   makeStore,
   startServer,
   type TestServer,
-} from './harness.js'
-import { type FakeClock, makeClock, mirrorInto } from './mirroring.js'
+} from '../harness.js'
+import { type FakeClock, makeClock, mirrorInto } from '../mirroring.js'
 
 let origin: TestServer
 let front: Front
