@@ -35,12 +35,12 @@ const format: Setting = {
   default: 'ndjson',
   parse: oneOf([...formatNames]),
 }
-const replace = { flags: '--replace', description: 'remove what the file does not name' }
-const withAccounts = { flags: '--with-accounts', description: 'import accounts and keys too; ndjson alone' }
-const freeze = { flags: '--freeze', description: 'leave out what came at the freeze or after it; ctfd alone' }
+const replace = { flags: '--replace', description: 'remove records that the file does not contain' }
+const withAccounts = { flags: '--with-accounts', description: 'import accounts and keys too; only with ndjson' }
+const freeze = { flags: '--freeze', description: 'leave out solves and awards from the freeze time on; only with ctfd' }
 const scale: Setting = {
   flags: '--scale <number>',
-  description: 'multiply scores by this to make them whole; ctfd-scoreboard and ctftime alone',
+  description: 'multiply scores by this to make them integers; only with ctfd-scoreboard and ctftime',
   parse: scaleNumber,
 }
 

@@ -23,7 +23,7 @@ const PATIENCE_MILLISECONDS = 60_000
 export function ingestCommand(): Command {
   return command('ingest', 'Apply validations and other lines as they come, to a portal that is being served.', [
     database,
-    { flags: '--refused-only', description: 'answer the refused lines alone' },
+    { flags: '--refused-only', description: 'print results of refused lines only' },
   ])
     .argument('<file>', 'lines of the dump, NDJSON; - for standard input, which may stay open')
     .addHelpText(

@@ -32,7 +32,7 @@ const createSettings: Setting[] = [
   { flags: '--name <text>', description: 'what the key is for', default: 'command line', parse: readName },
   {
     flags: '--expires <instant>',
-    description: 'when it ends, such as 2030-01-31 or 2030-01-31T12:00:00Z; a year from now without',
+    description: 'expiry date, such as 2030-01-31 or 2030-01-31T12:00:00Z; default: in one year',
     parse: readExpiry,
   },
   {
@@ -41,7 +41,7 @@ const createSettings: Setting[] = [
     default: [],
     parse: readScopes,
   },
-  { flags: '--quiet', description: 'print the key alone' },
+  { flags: '--quiet', description: 'print only the key' },
 ]
 
 function createCommand(): Command {

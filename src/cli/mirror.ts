@@ -22,29 +22,29 @@ const settings: Setting[] = [
   { flags: '--key-file <file>', description: 'a file with the key for the portal, instead of PALMARES_MIRROR_KEY' },
   {
     flags: '--every <time>',
-    description: 'pass after pass, begun so often, such as 10m; without it, one pass',
+    description: 'repeat at this interval, such as 10m; default: one pass',
     parse: duration(10, 7 * 86_400),
   },
   {
     flags: '--authors <ids>',
-    description: 'follow these authors alone, comma-separated',
+    description: 'copy only these authors, comma-separated',
     parse: idList(10_000),
   },
   {
     flags: '--requests-per-second <number>',
-    description: 'requests a second at most; the limits of the portal hold besides',
+    description: "maximum requests per second; the portal's own limits apply too",
     default: 5,
     parse: decimal(0.01, 1_000),
   },
   {
     flags: '--connections <number>',
-    description: 'connections to the portal at once',
+    description: 'concurrent connections to the portal',
     default: 1,
     parse: integer(1, 8),
   },
   {
     flags: '--allow-http',
-    description: 'send the key over http:// to another machine, where anybody on the way can read it',
+    description: 'send the key unencrypted over http:// to another machine',
   },
 ]
 
