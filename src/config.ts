@@ -131,7 +131,7 @@ function checkRootmeHosts({ publicUrl, rootmeHost = [] }: ServeOptions): void {
 /** What the store needs to know to serve. */
 export function toServing(options: ServeOptions, log: StoreLog): Serving {
   if (options.replica && !isPostgres(options.database)) {
-    throw new EnvironmentError('--replica goes with a PostgreSQL --database alone')
+    throw new EnvironmentError('--replica requires a PostgreSQL --database')
   }
   return {
     log,
@@ -160,11 +160,11 @@ function checkKey(key: string, where: string): string {
     throw new EnvironmentError(
       where === MIRROR_KEY
         ? `a key for the portal must be in ${MIRROR_KEY}, or in the file that --key-file names`
-        : `${where} is empty; it must hold a key for the portal`,
+        : `${where} is empty; it must contain a key for the portal`,
     )
   }
   if (key.length > MAX_KEY_CHARACTERS || !/^[\x21-\x7e]+$/.test(key) || /[;,"\\]/.test(key)) {
-    throw new EnvironmentError(`${where} must hold one API key and nothing else`)
+    throw new EnvironmentError(`${where} must contain only an API key`)
   }
   return key
 }

@@ -74,7 +74,7 @@ async function fillOnce(store: Store, url: string): Promise<DemoAccount | undefi
     async (db) => !(await db.get(db.q.selectFrom('auteurs').select('id_auteur').limit(1))),
   )
   if (!isEmpty) return undefined
-  tell(`Making the demo portal in ${showDatabaseUrl(url)}, once…`)
+  tell(`Creating the demo portal in ${showDatabaseUrl(url)} (first start only)…`)
   const account = { password: makeSessionToken().slice(0, 20), key: makeApiKey() }
   const bytes = demoBytes(await accountLine(account))
   const progress = startProgress()

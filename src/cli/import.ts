@@ -129,8 +129,7 @@ function printReport({ lines, tallies, rebased, unknownFields, removedAccounts }
   print(`${lines} lines read${changed.length === 0 && rebased === 0 ? ', nothing changed' : ''}`)
   printTallies(changed)
   if (changed.length === 0 && rebased > 0) print(`  auteur: ${rebased} scores changed`)
-  for (const [name, count] of unknownFields)
-    tell(`warning: ${name} is not a field of the dump; left out of ${count} line(s)`)
+  for (const [name, count] of unknownFields) tell(`warning: unknown field ${name}; ignored in ${count} line(s)`)
   const named = removedAccounts.slice(0, MAX_NAMED_ACCOUNTS)
   for (const login of named) tell(`warning: the account ${login} is removed, with its sessions and keys`)
   const rest = removedAccounts.length - named.length

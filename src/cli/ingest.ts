@@ -75,9 +75,9 @@ async function applyPatiently(store: Store, lines: Line[]): Promise<LineResult[]
       if (!(error instanceof StoreError)) throw error
       const from = `line ${lines[0]?.number}`
       if (error.fault !== 'busy' || Date.now() > deadline) {
-        throw new CommandError(`${error.message}; ${from} and those after it may not be applied`)
+        throw new CommandError(`${error.message}; the result of ${from} and later lines is unknown`)
       }
-      if (!isTold) tell(`warning: ${error.message}; ${from} and those after it wait`)
+      if (!isTold) tell(`warning: ${error.message}; retrying from ${from}`)
       await sleep(RETRY_MILLISECONDS)
     }
   }

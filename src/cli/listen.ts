@@ -78,7 +78,7 @@ export async function stopApp(app: FastifyInstance, store: Store, log: Logger, s
  * statement, the SQLite driver would abort the process; so the process ends itself with a stop signal instead.
  */
 function endNow(store: Store, log: Logger): void {
-  log.warn('stopped before everything had ended')
+  log.warn('stopped with requests still running')
   const deadline = Date.now() + LAST_STATEMENT_MILLISECONDS
   const end = () => {
     if (!store.state().isBusyBeside) process.exit(0)

@@ -68,8 +68,7 @@ export function mirrorCommand(): Command {
     .action(async (base: string, options: MirrorCommandOptions) => {
       refuseOpenWire(base, options.allowHttp === true)
       const { key, isExposed } = readMirrorKey(options.keyFile)
-      if (isExposed)
-        tell(`warning: everybody on this machine may read ${options.keyFile}; chmod 600 keeps the key yours`)
+      if (isExposed) tell(`warning: other users can read ${options.keyFile}; run chmod 600 ${options.keyFile}`)
       await withStore(options.database, { create: true }, async (store) => {
         // Each pass claims the store again; a store that is no copy of this portal ends the command at once, also with --every.
         await claim(store, `${base}/`)
@@ -137,7 +136,7 @@ async function onePass(given: Given): Promise<void> {
   printReport(report)
   const { faults, isStopped } = report
   if (faults > 0 && !isStopped) {
-    throw new MirrorError(`${recordsOf(faults)} could not be read, as told above; the next pass asks again`)
+    throw new MirrorError(`${recordsOf(faults)} could not be read, see above; the next pass tries again`)
   }
 }
 

@@ -67,7 +67,7 @@ export class WorkerSiblings implements Siblings {
       }
       const timer = setTimeout(() => {
         if (!this.isSilent)
-          this.log.warn('the supervisor does not answer; each worker asks the database for the version')
+          this.log.warn('no answer from the supervisor; each worker reads the version from the database')
         this.isSilent = true
         end()
       }, ANSWER_TIMEOUT_MILLISECONDS)

@@ -22,7 +22,7 @@ export async function supervise(options: ServeOptions, count: number, log: Logge
     else if (message.kind === 'metrics') sum.heard(worker, message.metrics, message.isWhole)
     else if (message.kind === 'observe')
       tellTraffic(worker, message.question).catch((error) =>
-        log.error({ err: error }, 'the counts of the workers cannot be summed up'),
+        log.error({ err: error }, "cannot sum up the workers' metrics"),
       )
   }
   const tellTraffic = async (worker: Worker, question: number) => {

@@ -103,7 +103,10 @@ export class Workers {
       const isYoung = run.servedAt === undefined || Date.now() - run.servedAt < YOUNG_MILLISECONDS
       youngEnds = isYoung ? youngEnds + 1 : 0
       const pause = pauseAfter(youngEnds)
-      this.log.error({ worker: run.worker?.process.pid, reason, pause_ms: pause }, 'a worker ended, another follows')
+      this.log.error(
+        { worker: run.worker?.process.pid, reason, pause_ms: pause },
+        'worker ended; starting a replacement',
+      )
       await sleep(pause, undefined, { signal: this.stopping.signal }).catch(() => undefined)
       if (this.stopping.signal.aborted) return
     }

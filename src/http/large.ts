@@ -81,7 +81,7 @@ export async function sendOn(asked: Asked, limits: WholeLimits, bytes: AsyncGene
 /** Disconnects a client that reads nothing for too long, whether its response is cached or streamed. */
 export function cutStalled({ request, reply }: Asked, { stallMilliseconds }: WholeLimits): void {
   reply.raw.setTimeout(stallMilliseconds, () => {
-    request.log.warn({ request_id: request.id }, 'the client takes nothing of its answer, which is cut')
+    request.log.warn({ request_id: request.id }, 'the client stopped reading; connection closed')
     request.raw.socket.destroy()
   })
 }
@@ -90,7 +90,7 @@ export function cutStalled({ request, reply }: Asked, { stallMilliseconds }: Who
 function tellCut({ request }: Asked, cause: unknown): void {
   if ((cause as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return
   const err = cause instanceof StoreError ? cause.message : cause
-  request.log.error({ request_id: request.id, err }, 'an answer was cut before its end')
+  request.log.error({ request_id: request.id, err }, 'a response failed midway; connection closed')
 }
 
 export function headOf({ reply, whole: { fileName }, isGzip }: Asked): { [name: string]: string } {

@@ -28,7 +28,7 @@ export interface Server {
  * down only probes contact it, so that no request waits for a timeout.
  */
 export class Breaker {
-  private state: 'starting' | 'up' | 'away' | 'stopped' = 'starting'
+  private state: 'starting' | 'up' | 'down' | 'stopped' = 'starting'
   private readonly asked = new Set<Asked>()
   private ticks = 0
   private ticker: NodeJS.Timeout | undefined
@@ -67,8 +67,9 @@ export class Breaker {
     for (const { giveUp } of this.asked) giveUp()
     this.asked.clear()
     if (this.state === 'stopped') return
-    if (this.state !== 'away') this.log.warn(`limits: ${this.server.name} is away (${reason}); counting without it`)
-    this.state = 'away'
+    if (this.state !== 'down')
+      this.log.warn(`limits: ${this.server.name} is unavailable (${reason}); each node counts separately`)
+    this.state = 'down'
     this.nextProbe ??= setTimeout(() => this.probe(), this.times.pauseMilliseconds).unref()
     this.server.reconnect()
   }
@@ -84,7 +85,7 @@ export class Breaker {
     if (!this.server.isConnected()) return this.fail('not connected')
     const answer = await this.ask(() => this.server.probe())
     if (answer === undefined || this.state === 'stopped') return
-    if (this.state === 'away') this.log.info(`limits: ${this.server.name} is back`)
+    if (this.state === 'down') this.log.info(`limits: ${this.server.name} is back`)
     this.state = 'up'
   }
 

@@ -116,7 +116,7 @@ export class WorkerLimits implements Limits {
 
   private miss(batch: number): void {
     if (!this.sent.has(batch)) return
-    if (!this.isSilent) this.log.warn('the supervisor does not answer; limits are counted by this process alone')
+    if (!this.isSilent) this.log.warn('no answer from the supervisor; this process counts limits separately')
     this.isSilent = true
     this.giveUp(batch)
   }

@@ -134,7 +134,7 @@ async function merge(store: Store, lines: Iterable<string>): Promise<ImportRepor
     return await importDump(store, bytesOf(lines), { replace: false, withAccounts: false })
   } catch (error) {
     if (!(error instanceof ImportError)) throw error
-    throw new MirrorError(`what came does not fit together: ${error.message.split('\n')[0]}`, undefined, {
+    throw new MirrorError(`the portal's responses are inconsistent: ${error.message.split('\n')[0]}`, undefined, {
       cause: error,
     })
   }

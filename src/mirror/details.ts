@@ -90,7 +90,7 @@ async function readIfNew(pass: Pass, id: number, path: string): Promise<void> {
   const underWay = unlisted.get(id)
   if (underWay) return void (await underWay)
   if (unlisted.size >= MAX_NEW_CHALLENGES) {
-    throw new MirrorError(`${path}: validations name more than ${MAX_NEW_CHALLENGES} challenges that no list has`)
+    throw new MirrorError(`${path}: solves refer to more than ${MAX_NEW_CHALLENGES} challenges that are in no list`)
   }
   const asking = faults.tolerate(() => readDetail(pass, 'challenges', { id, note: '' }, undefined, '0'))
   unlisted.set(id, asking)

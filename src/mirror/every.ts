@@ -26,7 +26,7 @@ export async function passAfterPass(options: EveryOptions, pass: () => Promise<v
       await pass()
     } catch (error) {
       if (!(error instanceof MirrorError || error instanceof StoreError)) throw error
-      tell(`error: ${error.message}; the copy has what came whole, and the next pass goes on`)
+      tell(`error: ${error.message}; completed batches are kept, and the next pass resumes`)
       if (error instanceof MirrorError) retryAt = error.retryAt ?? 0
     }
     await waitUntil(Math.max(begun + every * 1_000, retryAt), clock, signal)

@@ -34,7 +34,7 @@ export function makePace(requestsPerSecond: number, clock: Clock): Pace {
         const slot = Math.max(now, ours)
         const at = Math.max(slot, theirs)
         if (at - now > MAX_WAIT_MILLISECONDS) {
-          throw new MirrorError(`the portal asks to be left alone until ${new Date(at).toISOString()}`, at)
+          throw new MirrorError(`the portal asks to wait until ${new Date(at).toISOString()}`, at)
         }
         // The slot is reserved before the wait, so that the next request comes after it.
         ours = at + intervalMilliseconds

@@ -36,7 +36,7 @@ export function idOf(text: string | number, field: string, { path }: Place): num
 
 /** A detail tells of the record that was asked for. */
 export function throwIfAnother(asked: number, told: number, { path }: Place): void {
-  if (asked !== told) throw new BadAnswer(`${path}: it tells of ${told}`)
+  if (asked !== told) throw new BadAnswer(`${path}: the response is about ${told}`)
 }
 
 /** The body of a success as JSON. Throws `BadAnswer` for anything else, `MirrorError` for a refused key, and tells nothing of it. */

@@ -93,7 +93,7 @@ const MAX_MAKER = 2 ** 47
 /** Throws `MirrorError` if another mirror has taken over the pass. */
 export async function throwIfTaken(db: Db, maker: number): Promise<void> {
   if ((await findState(db))?.en_cours === maker) return
-  throw new MirrorError('another mirror runs on this store, and goes on in the place of this one')
+  throw new MirrorError('another mirror took over this store; this one stops')
 }
 
 /** Releases the claim of an address where no record of a portal was found. */

@@ -165,7 +165,7 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
   test('a node whose line to the database is cut asks with each request, misses nothing, and hears again by itself', async () => {
     const doomed = await addKey(one.store, ACCOUNT.login)
     expect((await other.get('/rubriques', doomed)).status).toBe(200)
-    const heard = () => other.said.filter((line) => line.includes('heard again')).length
+    const heard = () => other.said.filter((line) => line.includes('listening for changes again')).length
     const before = heard()
     // The line of each node is the connection that listens; both are cut, again and again, while changes go on.
     const cutting = setInterval(() => cutLines(database).catch(() => undefined), 20)

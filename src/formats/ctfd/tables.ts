@@ -65,6 +65,6 @@ const MAX_HELD = 5_000_000
 export function readId(row: Row, before: ReadonlyMap<number, unknown>): number {
   const found = read(row, 'id', id)
   if (before.has(found)) throw new FieldError('id is there twice')
-  if (before.size >= MAX_HELD) throw new FieldError(`is one record more than the ${MAX_HELD} that are read`)
+  if (before.size >= MAX_HELD) throw new FieldError(`exceeds the limit of ${MAX_HELD} records`)
   return found
 }

@@ -159,7 +159,7 @@ interface KnownFault {
 
 const notWhole = (what: string): KnownFault => ({
   fault: 'corrupt',
-  message: () => `the schema is not whole: ${what} is gone; restore a backup, or import a dump into a new database`,
+  message: () => `the schema is incomplete: ${what} is missing; restore a backup, or import a dump into a new database`,
 })
 
 const away = (what: string): KnownFault => ({ fault: 'unreachable', message: () => what })
@@ -167,13 +167,13 @@ const away = (what: string): KnownFault => ({ fault: 'unreachable', message: () 
 /** A prepared statement is on another connection than the one that it was prepared on. */
 const sessionLost: KnownFault = {
   fault: 'unsupported',
-  message: () => 'the connection does not keep its session; use a pooler in session mode (pool_mode = session)',
+  message: () => 'the pooler does not keep sessions; use session mode (pool_mode = session)',
 }
 
 /** By SQLSTATE, or by its class: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const faults: Record<string, KnownFault> = {
   '08': away('the connection broke; check that PostgreSQL runs and look at its log'),
-  '23': { fault: 'busy', message: () => 'another change came first; try again' },
+  '23': { fault: 'busy', message: () => 'conflict with another change; try again' },
   '0A': away('a table has changed under a connection, which is made anew; try again'),
   '25': away('the server ended a transaction; look at its settings and its log'),
   '25006': {
@@ -191,7 +191,7 @@ const faults: Record<string, KnownFault> = {
     message: ({ database }) => `there is no database ${JSON.stringify(database)}; make it with \`createdb\``,
   },
   '3F000': { fault: 'missing', message: () => 'the search_path names no schema that exists; correct the address' },
-  '40': { fault: 'busy', message: () => 'another change came first; try again' },
+  '40': { fault: 'busy', message: () => 'conflict with another change; try again' },
   '42501': {
     fault: 'denied',
     message: ({ user }) => `the user ${JSON.stringify(user)} may not do this; make it the owner of the database`,
@@ -207,7 +207,7 @@ const faults: Record<string, KnownFault> = {
   '53': away('the server is short of memory or other means; look at its log'),
   '55P03': { fault: 'busy', message: () => 'another process holds a lock; try again when it has finished' },
   '55': away('the server is in a state where it does not do this; look at its log'),
-  '57014': { fault: 'slow', message: () => 'the server took longer than a statement is given' },
+  '57014': { fault: 'slow', message: () => 'the statement timed out' },
   '57P': away('the server is starting, stopping or was restarted; try again'),
   '58': away('the server has trouble with its files; look at its log'),
   XX001: { fault: 'corrupt', message: () => 'the server says that its files are damaged; restore a backup' },

@@ -193,7 +193,7 @@ export async function moveVersions(db: Db, change: Change): Promise<Versions> {
          select donnees, comptes, before, pg_notify('${CHANNEL_PREFIX}' || current_schema(), '') from moved, etat_avant`
       : 'select version_donnees as donnees, version_comptes as comptes from etat',
   )
-  if (!versions) throw new StoreError('corrupt', 'the table etat has lost its row; restore a backup')
+  if (!versions) throw new StoreError('corrupt', 'the table etat is empty; restore a backup')
   if (ended) await noteEnded(db, { before: versions.before, version: versions.comptes }, ended)
   if (donnees.length === 0) return versionsOf(versions)
   const newest = await appendJournal(db, donnees, versions.donnees)
@@ -216,7 +216,7 @@ function next(kind: 'donnees' | 'comptes', isMoved: boolean): string {
 
 /** The versions that a primary reports. Throws `StoreError` if it is no longer a primary. */
 export function checked(address: Address, found: Snapshot | undefined): { versions: Versions; identite: string } {
-  if (!found) throw new StoreError('corrupt', `${address.shown}: the table etat has lost its row; restore a backup`)
+  if (!found) throw new StoreError('corrupt', `${address.shown}: the table etat is empty; restore a backup`)
   if (found.isReplica) throw notPrimary(address)
   return { versions: versionsOf(found), identite: found.identite }
 }

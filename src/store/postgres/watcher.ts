@@ -152,7 +152,7 @@ export class Watcher implements Member {
       )
       if (!isBack) continue
       this.renewed()
-      this.log.info(`${this.address.shown}: changes are heard again`)
+      this.log.info(`${this.address.shown}: listening for changes again`)
       return
     }
   }

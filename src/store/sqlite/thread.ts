@@ -98,7 +98,7 @@ export class Thread extends SqliteDb {
   }
 
   private ended(cause?: unknown): void {
-    this.fault ??= new StoreError('unreachable', `${this.path}: the thread that asks the store has ended; try again`, {
+    this.fault ??= new StoreError('unreachable', `${this.path}: the store thread has ended; try again`, {
       cause,
     })
     for (const { reject } of this.asked.splice(0)) reject(this.fault)
@@ -110,7 +110,7 @@ const ROWS_A_MESSAGE = 1_000
 const CLEANUP: readonly Method[] = ['rollback', 'close']
 
 function tooSlow(path: string): StoreError {
-  return new StoreError('slow', `${path}: this read takes longer than it is given`)
+  return new StoreError('slow', `${path}: this read timed out`)
 }
 
 /** A thread that starts on first use, and is replaced when it has ended. */
