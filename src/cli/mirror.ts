@@ -70,7 +70,7 @@ export function mirrorCommand(): Command {
       const { key, isExposed } = readMirrorKey(options.keyFile)
       if (isExposed) tell(`warning: other users can read ${options.keyFile}; run chmod 600 ${options.keyFile}`)
       await withStore(options.database, { create: true }, async (store) => {
-        // Each pass claims the store again; a store that is no copy of this portal ends the command at once, also with --every.
+        // Each pass claims the store again. Here a store that is not a copy of this portal ends the command, also with --every.
         await claim(store, `${base}/`)
         await mirror(store, base, key, options)
       })
@@ -81,7 +81,7 @@ const HELP = `
 The key goes into PALMARES_MIRROR_KEY or the file of --key-file, never onto the command line, which others can read.
 What changed in a pass is on standard output. A pass that is interrupted goes on with the next run.`
 
-/** An address without a slash at its end. It is never repeated: it might hold a password. */
+/** An address without a slash at its end. Errors never repeat it, because it may contain a password. */
 function portalAddress(text: string): string {
   try {
     return httpUrl(text).replace(/\/+$/, '')
@@ -99,7 +99,7 @@ function refuseOpenWire(base: string, isAllowed: boolean): void {
   )
 }
 
-/** Pass after pass, or one; a signal ends the pass after the batch under way. */
+/** Runs one pass, or repeats it. A signal ends the pass after the current batch. */
 async function mirror(store: Store, base: string, key: string, options: MirrorCommandOptions): Promise<void> {
   const { portalUrl, authors, requestsPerSecond, connections, every } = options
   const { nextSignal } = await import('./serving.js')

@@ -11,21 +11,21 @@ export { copyFrom }
 const INT8 = 20
 const NUMERIC = 1700
 
-/** The bounds of a connection, in milliseconds. */
+/** The time limits of a connection, in milliseconds. */
 export interface ConnectOptions {
-  /** How long a connection may take to be there, and a free one to come. */
+  /** The time to connect, or to wait for a free connection. */
   connect?: number
-  /** How long the server works on a statement. */
+  /** The server's time limit for a statement. */
   statement?: number
-  /** How long an answer may take to come. */
+  /** The client's time limit for an answer. */
   answer?: number
-  /** How long the server keeps a transaction of a client that says nothing, as one that lost its network. */
+  /** How long a transaction may be idle until the server ends it, for example after the client lost its network. */
   idleTransaction?: number
 }
 
 const CONNECT_MILLISECONDS = 10_000
 
-/** One connection of its own. Ends with its owner's `end()`. */
+/** Opens a connection outside any pool. Its owner must `end()` it. */
 export async function connect(address: Address, options: ConnectOptions = {}): Promise<Client> {
   const client = new pg.Client(configOf(address, options))
   client.on('error', () => undefined)
@@ -38,12 +38,12 @@ export async function connect(address: Address, options: ConnectOptions = {}): P
   }
 }
 
-/** The number of the server's process, as the client was told when it connected. */
+/** The server's process number that the client received when it connected. */
 export function toldProcess(client: Client): number | null {
   return (client as unknown as { processID: number | null }).processID
 }
 
-/** What a client asks in one turn goes out in one write, which is most of what a short question costs here. */
+/** Sends all queries of one turn in one write, which is most of the cost of a short query here. */
 export function sendTogether(client: Client | PoolClient): void {
   const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
   if (stream.writableCorked > 0) return
@@ -51,7 +51,7 @@ export function sendTogether(client: Client | PoolClient): void {
   process.nextTick(() => stream.uncork())
 }
 
-/** Lends a connection of its own to one piece of work. Throws `StoreError` where the server is what fails. */
+/** Lends a connection outside any pool to one piece of work. Throws `StoreError` if the server fails. */
 export async function withClient<T>(
   address: Address,
   work: (client: Client) => Promise<T>,
@@ -67,15 +67,15 @@ export async function withClient<T>(
   }
 }
 
-/** Connections that are lent; their queries go out without waiting for the answers of those before. */
+/** A pool of connections. They send queries without waiting for the answers to earlier ones. */
 export function makePool(address: Address, options: ConnectOptions, max: number): pg.Pool {
   const config = { ...configOf(address, options), pipeline: true }
   const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: IDLE_MILLISECONDS })
   pool.on('error', () => undefined)
-  // A lent connection that breaks says so to its queries; without a listener it would end the process too.
+  // The queries of a lent connection report its failure; without a listener it would also end the process.
   pool.on('connect', (client: PoolClient) => {
     client.on('error', () => undefined)
-    // Goes out before the first question; where it fails, so does that one.
+    // Sent before the first query. If it fails, so does that query.
     client.query(SHORT_QUESTIONS).catch(() => undefined)
   })
   return pool
@@ -83,7 +83,7 @@ export function makePool(address: Address, options: ConnectOptions, max: number)
 
 const IDLE_MILLISECONDS = 60_000
 
-/** What is over in less than a millisecond gains nothing from a compiler or from more processes, and waits for both. */
+/** Queries of less than a millisecond gain nothing from a compiler or from more processes, but would wait for both. */
 export const SHORT_QUESTIONS = 'set jit = off; set max_parallel_workers_per_gather = 0'
 
 function configOf(address: Address, options: ConnectOptions): ClientConfig {
@@ -96,7 +96,7 @@ function configOf(address: Address, options: ConnectOptions): ClientConfig {
   return {
     connectionString: address.url,
     connectionTimeoutMillis,
-    // As texts, as the driver does not send a 0, and the server would take what its role says.
+    // As texts, because the driver does not send a 0, and then the settings of the role would apply.
     statement_timeout: String(statement) as never,
     idle_in_transaction_session_timeout: String(idleTransaction) as never,
     ...(answer === undefined ? {} : { query_timeout: answer }),
@@ -111,7 +111,7 @@ function parserOf(oid: number, format?: 'text' | 'binary') {
   return oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format as 'text')
 }
 
-/** Turns what an operator can act on into a `StoreError`; a fault of our own SQL passes as it is. */
+/** Turns faults that an operator can act on into a `StoreError`; faults of our own SQL pass unchanged. */
 export function toStoreError(address: Address, error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
@@ -126,7 +126,7 @@ export function toStoreError(address: Address, error: unknown): unknown {
   return new StoreError('unreachable', `${address.shown}: ${message}`, { cause: error })
 }
 
-/** The same for a connection that is being made: whatever the server says then is for the operator. */
+/** The same for a new connection: then everything that the server reports is for the operator. */
 export function toConnectError(address: Address, error: unknown): unknown {
   const known = toStoreError(address, error)
   if (known instanceof StoreError || !(error instanceof Error)) return known
@@ -134,7 +134,7 @@ export function toConnectError(address: Address, error: unknown): unknown {
   return new StoreError('unreachable', message, { cause: error })
 }
 
-/** The driver has no codes for its own faults; these are the words it uses. */
+/** The driver has no codes for its own faults; these are words of its messages. */
 const DRIVER_FAULTS =
   /terminated|timeout|timed out|not queryable|connection error|server does not support SSL|self.signed|certificate|SASL|SCRAM|password|pool/i
 
