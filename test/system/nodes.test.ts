@@ -173,7 +173,7 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
       for (let i = 0; i < 10; i++) {
         await importInto(one.store, [{ type: 'rubrique', id_rubrique: 2, nom: `Stégano ${i}` }])
         await cutLines(database)
-        await until(() => other.said.some((line) => line.includes('not heard')))
+        await until(() => other.said.some((line) => line.includes('no longer listening')))
         await until(async () => (await other.get('/rubriques', key)).text.includes(`gano ${i}"`))
       }
       await revoke(one, doomed)

@@ -136,7 +136,7 @@ export class Watcher implements Member {
     clearInterval(this.beat)
     line.client.end().catch(() => undefined)
     this.log.warn(
-      `${this.address.shown}: changes are not heard any more (${reason}); every request asks for the version`,
+      `${this.address.shown}: no longer listening for changes (${reason}); every request asks for the version`,
     )
     void this.retry()
   }
