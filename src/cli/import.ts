@@ -61,7 +61,7 @@ async function importLines(file: string, options: ImportCommandOptions): Promise
   printReport(await withStore(options.database, { create: true }, (store) => importInto(store, dump, options)))
 }
 
-/** The file is read to its end before the store is opened: what is wrong with it is told without a lock, or a new store. */
+/** The file is read completely before the store is opened, so that its faults are reported without a lock or a new store. */
 async function importForeign(file: string, options: ImportCommandOptions): Promise<void> {
   const converted = await convert(file, options)
   if (options.replace && converted.nbAuteurs === 0) {
@@ -88,7 +88,7 @@ async function convert(file: string, options: ImportCommandOptions): Promise<Con
   return convertCtfd(file, { freeze: options.freeze === true, onProgress }).finally(progress.stop)
 }
 
-/** Options that mean nothing for a format are refused, as they were given for something. */
+/** Refuses options that have no effect with a format, because they were given for a purpose. */
 function checkTogether(file: string, { format, withAccounts, freeze, scale }: ImportCommandOptions): void {
   const fault = (option: string, formats: string) =>
     new EnvironmentError(`${option} goes with --format ${formats} alone`)

@@ -6,7 +6,7 @@ import type { Dialect } from './source.js'
 
 /** Addresses per statement. */
 const CHUNK = 500
-/** A pass that was interrupted for longer starts anew, because what it saw is too old. */
+/** A pass that was interrupted for longer starts from the beginning, because what it saw is too old. */
 const MAX_REST_SECONDS = 24 * 3_600
 
 /** What the store remembers of the portal that it copies. */

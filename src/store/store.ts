@@ -15,7 +15,7 @@ export interface Db {
   readonly engine: Engine
   readonly q: Builder
   readonly search: Search
-  /** How a temporary table is told to forget its rows at the end of a transaction, where deleted ones would stay in the way. */
+  /** The clause of a temporary table that empties it at commit, for an engine where deleted rows would slow it down. */
   readonly onCommit: string
   /** The nodes of counted orders that snapshots of the same version have read; undefined in a transaction, which may change them. */
   readonly nodes: HeldNodes | undefined
