@@ -12,7 +12,7 @@ import type { StoreLog } from './store/store.js'
 /** The version of the package. */
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 
-/** Turns a setting into an option of the command line that the environment may also give; the flag wins. */
+/** Turns a setting into an option of the command line that the environment may also set; the flag wins. */
 export function toOption(setting: Setting): Option {
   const option = new Option(setting.flags)
   const variable = setting.variable ?? `PALMARES_${option.name().replaceAll('-', '_').toUpperCase()}`
@@ -29,7 +29,7 @@ export function toOption(setting: Setting): Option {
 
 type Parse = NonNullable<Setting['parse']>
 
-/** A parser whose refusals begin with a name. A list that comes with the flag replaces the one of the environment. */
+/** A parser whose errors start with a name. A list from the flag replaces that of the environment. */
 function named(name: string, parse: Parse, option: Option): (text: string, before?: unknown) => never {
   return (text, before) => {
     try {
@@ -41,13 +41,13 @@ function named(name: string, parse: Parse, option: Option): (text: string, befor
   }
 }
 
-/** A variable of the environment does not have the form that its option takes. */
+/** An option or an environment variable has an invalid value. */
 export class EnvironmentError extends Error {}
 
 /** A file that an option names cannot be used. */
 export class FileError extends Error {}
 
-/** The options of `serve` and `demo` as commander hands them over. */
+/** The options of `serve` and `demo` as commander passes them. */
 export interface ServeOptions {
   database: string
   host: string
@@ -86,7 +86,7 @@ export interface ServeOptions {
   databaseTimeoutSeconds?: number
 }
 
-/** The one frozen value that the server is built from. Throws a line for the operator where files are wrong. */
+/** The one frozen value from which the server is built. Throws a line for the operator if files are wrong. */
 export function toAppSettings(options: ServeOptions): Readonly<AppSettings> {
   checkRootmeHosts(options)
   return Object.freeze({
@@ -131,7 +131,7 @@ function checkRootmeHosts({ publicUrl, rootmeHost = [] }: ServeOptions): void {
 /** What the store needs to know to serve. */
 export function toServing(options: ServeOptions, log: StoreLog): Serving {
   if (options.replica && !isPostgres(options.database)) {
-    throw new EnvironmentError('--replica goes with a PostgreSQL --database alone')
+    throw new EnvironmentError('--replica requires a PostgreSQL --database')
   }
   return {
     log,
@@ -145,8 +145,8 @@ const MIRROR_KEY = 'PALMARES_MIRROR_KEY'
 const MAX_KEY_CHARACTERS = 1_000
 
 /**
- * The key for another portal: of a file, else of the environment; never of the command line, which others on the machine can
- * read. `isExposed` says that others may read the file. Throws a line for the operator, without the key.
+ * The key for another portal: from a file, else from the environment; never from the command line, which others on the machine
+ * can read. `isExposed` says that others may read the file. Throws a line for the operator, without the key.
  */
 export function readMirrorKey(keyFile: string | undefined): { key: string; isExposed: boolean } {
   if (keyFile === undefined)
@@ -160,11 +160,11 @@ function checkKey(key: string, where: string): string {
     throw new EnvironmentError(
       where === MIRROR_KEY
         ? `a key for the portal must be in ${MIRROR_KEY}, or in the file that --key-file names`
-        : `${where} is empty; it must hold a key for the portal`,
+        : `${where} is empty; it must contain a key for the portal`,
     )
   }
   if (key.length > MAX_KEY_CHARACTERS || !/^[\x21-\x7e]+$/.test(key) || /[;,"\\]/.test(key)) {
-    throw new EnvironmentError(`${where} must hold one API key and nothing else`)
+    throw new EnvironmentError(`${where} must contain only an API key`)
   }
   return key
 }
@@ -180,7 +180,7 @@ function readTls({ tlsCert, tlsKey }: ServeOptions): AppSettings['tls'] {
   return { cert, key }
 }
 
-/** Reads a file; the error always names it, as that of a folder does not. */
+/** Reads a file. The error always names it; Node's does not for a folder. */
 function readNamed(file: string): Buffer {
   try {
     return readFileSync(file)

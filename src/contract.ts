@@ -16,8 +16,8 @@ export const Instant = Type.String({ format: 'date-time', pattern: 'Z$', descrip
 export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 /**
- * One operation, as data: its route, its checks, its types and its description all come from here. A read is a GET
- * whose body the data alone decides; its answer is tagged, held and served again until the data changes.
+ * One operation, as data: its route, its checks, its types and its description all come from here. A read is a GET whose body
+ * depends on the data alone; its response is tagged, and cached until that data changes.
  */
 export interface Endpoint<
   Path extends Parameters = Parameters,
@@ -38,34 +38,34 @@ export interface Endpoint<
   otherResponses?: { [contentType: string]: TSchema }
   /** The status of a success. */
   status: 200 | 201 | 204
-  /** The bodies that it takes, by Content-Type. */
+  /** The bodies that it accepts, by Content-Type. */
   requestBody?: {
     schema: TSchema
     contentTypes: string[]
     /** A body of the first of them, as the samples of the description send it. */
     example: string
-    /** Many lines, with a bound of their own. */
+    /** Many lines, with their own size limit. */
     isBulk?: boolean
   }
   /** Whether the answer is one page of a list, with its headers. */
   paged: boolean
   /**
-   * Whether a read with these parameters may take longer than a page or a detail does, which cost the same on any portal.
-   * It is then read beside the event loop, in the time that the store gives to such reads; past it: `search_too_broad`.
+   * Whether a read with these parameters may take longer than a page or a detail, which cost the same on any portal. It then
+   * runs outside the event loop, within the time limit of such reads; past that it answers `search_too_broad`.
    */
   isLong?(parameters: QueryValues<Query>): boolean
-  /** For an answer that goes out whole, however large: how many a process makes at once; more are `overloaded`. */
+  /** For a response that is sent whole, however large: how many a process sends at once; more are `overloaded`. */
   maxAtOnce?: number
   /** Whether a HEAD is answered as the GET. */
   head: boolean
   /** What the credential must be allowed. */
   scope?: Scope
   /**
-   * Whether a page of another origin is refused: by all that changes something, and by every login. A GET then refuses a
-   * browser that navigates as well.
+   * Whether a page of another origin is refused, as by every operation that changes something and by every login. A GET then
+   * also refuses browser navigation.
    */
   refusesForeign: boolean
-  /** What it can answer besides what every operation can. */
+  /** Its errors besides those that every operation can answer. */
   errors: ErrorCode[]
 }
 
@@ -102,7 +102,7 @@ export interface Page<Row> {
   limite: number
   /** Undefined where counting would cost more than the page. */
   total: number | undefined
-  /** How many rows there are, where that was found out though it is not told as the total. */
+  /** How many rows there are, if that is known but not shown as the total. */
   end?: number
   /** Whether a row follows the page. */
   more: boolean
@@ -129,7 +129,7 @@ export type ServeRead = <P extends Parameters, Q extends Parameters, B extends T
   handler: (context: ReadContext, parameters: PathValues<P> & QueryValues<Q>) => Promise<Answer<B>>,
 ) => void
 
-/** An answer that goes out whole: what it is, and its text, in pieces that are made as they are wanted. */
+/** A response that is sent whole: its type and name, and its text in pieces that are made on demand. */
 export interface WholeAnswer {
   contentType: string
   /** What a browser saves it as; without a name it shows it. */
@@ -137,7 +137,7 @@ export interface WholeAnswer {
   pieces(db: Db): AsyncIterable<string>
 }
 
-/** Registers one read whose answer has no pages. All of it shows one version of the data. */
+/** Registers one read whose response is not paged. All of it shows one version of the data. */
 export type ServeWhole = <P extends Parameters, Q extends Parameters, B extends TSchema>(
   endpoint: Endpoint<P, Q, B>,
   plan: (parameters: QueryValues<Q>) => WholeAnswer,
@@ -146,9 +146,9 @@ export type ServeWhole = <P extends Parameters, Q extends Parameters, B extends 
 /** What an operation that changes something, or that is about the caller, receives. */
 export interface ActionRequest<P> {
   parameters: P
-  /** The body, parsed; undefined where none was sent. */
+  /** The parsed body; undefined if none was sent. */
   body: unknown
-  /** Undefined where the operation is open and no valid credential came. */
+  /** Undefined if the operation is open and no valid credential was sent. */
   principal: Principal | undefined
   /** The client's address, and whether it came by TLS. */
   address: string
@@ -157,7 +157,7 @@ export interface ActionRequest<P> {
 
 /** A valid credential and the account that it stands for. */
 export interface Principal {
-  /** What it may do as: a session that was made from a key counts as the key. */
+  /** Whose rights it has: a session that was made from a key counts as the key. */
   kind: 'session' | 'cle'
   id_compte: number
   id_auteur: number
@@ -167,7 +167,7 @@ export interface Principal {
   empreinte: string
 }
 
-/** What the processes of a node have counted together since they began, as an operator looks at it. */
+/** What the processes of a node have counted together since they started, for operators. */
 export interface Trafic {
   processus: number
   en_cours: number
@@ -184,7 +184,7 @@ export interface ActionAnswer {
   headers?: Record<string, string>
 }
 
-/** Registers one operation whose answer is never held. */
+/** Registers one operation whose response is never cached. */
 export type ServeAction = <P extends Parameters, Q extends Parameters, B extends TSchema>(
   endpoint: Endpoint<P, Q, B>,
   handler: (request: ActionRequest<PathValues<P> & QueryValues<Q>>) => Promise<ActionAnswer>,

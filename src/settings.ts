@@ -1,4 +1,4 @@
-/** Every option that several commands share: its flag, its form, its default. What one command alone has stands with it. */
+/** Every option that several commands share: its flag, its form, its default. Options of one command are in its file. */
 
 import {
   databaseUrl,
@@ -13,12 +13,12 @@ import {
 } from './forms.js'
 import { DEFAULT_BOUNDS } from './parameters.js'
 
-/** One option of a command: its flag, what it says, how its text is read, what it is when nobody says. */
+/** One option of a command: its flag, its help text, how its value is read, its default. */
 export interface Setting {
-  /** As commander has them: `--port <number>`, or `--quiet` for one that takes no value. */
+  /** In commander's form: `--port <number>`, or `--quiet` for one that takes no value. */
   flags: string
   description: string
-  /** Its variable of the environment, where several commands have an option of this name that takes other things. */
+  /** Its environment variable, if options of this name take different values in different commands. */
   variable?: string
   parse?: (text: string, before?: unknown) => unknown
   default?: unknown
@@ -54,7 +54,7 @@ export const port: Setting = {
 export const serveSettings = {
   publicUrl: {
     flags: '--public-url <url>',
-    description: 'the address that clients see, for links; without it, what Host says',
+    description: 'the public URL, for links; default: taken from Host',
     parse: httpUrl,
   },
   portalUrl: {
@@ -67,7 +67,7 @@ export const serveSettings = {
   tlsKey: { flags: '--tls-key <file>', description: 'the key of --tls-cert, PEM' },
   trustProxy: {
     flags: '--trust-proxy <list>',
-    description: 'believe X-Forwarded-* from these addresses or ranges, comma-separated; "loopback" for this machine',
+    description: 'trust X-Forwarded-* from these addresses or ranges, comma-separated; "loopback" for this machine',
     parse: proxyList,
   },
   corsOrigin: {
@@ -82,37 +82,37 @@ export const serveSettings = {
   },
   rateLimit: {
     flags: '--rate-limit <requests>',
-    description: 'requests a minute for an account; 0 turns the limits of accounts and addresses off',
+    description: 'requests per minute and account; 0 turns the limits of accounts and addresses off',
     default: 600,
     parse: integer(0, 1_000_000_000),
   },
   addressRateLimit: {
     flags: '--address-rate-limit <requests>',
-    description: 'requests a minute for an address without a valid credential',
+    description: 'requests per minute and address without a valid credential',
     default: 300,
     parse: integer(1, 1_000_000_000),
   },
   loginRateLimit: {
     flags: '--login-rate-limit <tries>',
-    description: 'failed logins a minute for one login from one address',
+    description: 'failed logins per minute for one login from one address',
     default: 10,
     parse: integer(1, 1_000_000),
   },
   loginAddressRateLimit: {
     flags: '--login-address-rate-limit <tries>',
-    description: 'failed logins a minute for an address',
+    description: 'failed logins per minute and address',
     default: 60,
     parse: integer(1, 1_000_000),
   },
   loginTotalRateLimit: {
     flags: '--login-total-rate-limit <tries>',
-    description: 'failed logins a minute for one login from all addresses where it never signed in',
+    description: 'failed logins per minute for one login, from all unknown addresses together',
     default: 100,
     parse: integer(1, 1_000_000),
   },
   loginQueue: {
     flags: '--login-queue <logins>',
-    description: 'logins that wait for their password check: so many from known addresses, and as many from others',
+    description: 'length of each of the two queues for password checks, of known and of other addresses',
     default: 500,
     parse: integer(1, 100_000),
   },
@@ -128,7 +128,8 @@ export const serveSettings = {
   },
   refuseGetLogin: {
     flags: '--refuse-get-login',
-    description: 'refuse logins whose password is in a query; without it they are refused to browsers that navigate',
+    description:
+      'refuse all logins whose password is in a query; default: only those of browser navigation or of other sites',
   },
   maxHeadBytes: {
     flags: '--max-head-bytes <bytes>',
@@ -174,13 +175,13 @@ export const serveSettings = {
   },
   maxConnections: {
     flags: '--max-connections <connections>',
-    description: 'connections at once; those beyond are closed',
+    description: 'maximum concurrent connections; further ones are closed',
     default: 10_000,
     parse: integer(1, 1_000_000),
   },
   cacheMegabytes: {
     flags: '--cache-megabytes <MB>',
-    description: 'ready answers held in memory',
+    description: 'size of the response cache',
     default: 64,
     parse: integer(0, 65_536),
   },
@@ -196,7 +197,7 @@ export const serveSettings = {
 export const scaleSettings = {
   workers: {
     flags: '--workers <number>',
-    description: 'processes that serve, on one port',
+    description: 'worker processes that share the port',
     default: 1,
     parse: integer(1, 256),
   },
@@ -218,7 +219,7 @@ export const scaleSettings = {
   },
   databaseTimeoutSeconds: {
     flags: '--database-timeout-seconds <seconds>',
-    description: 'how long a request may wait for PostgreSQL in all, before a 503',
+    description: 'total time that a request may wait for PostgreSQL, before a 503',
     default: 5,
     parse: integer(1, 3_600),
   },

@@ -8,20 +8,20 @@ import { MAX_LIVE_KEYS } from './contract.js'
 import { digest, makeApiKey, shownPrefix } from './tokens.js'
 
 const YEAR_SECONDS = 365 * 24 * 3600
-/** How long a key that ended is still told apart from one that never was. */
+/** How long a revoked or expired key is distinguished from an unknown one. */
 const REMEMBER_ENDED_SECONDS = 90 * 24 * 3600
 
 export interface KeyRequest {
   nom: string
-  /** Absent: a year from now. */
+  /** Default: in one year. */
   expiration?: number | undefined
   portee: readonly Scope[]
 }
 
 /**
- * Makes a key for an account. What allows it is looked at in the transaction that writes the key: the account, and the
- * session that asks, where one does. Throws `too_many_keys` for the 21st live key, `scope_required` for a scope that the
- * account may not give, `credential_revoked` where account or session have ended.
+ * Creates a key for an account. The account, and the session if one is given, are checked in the transaction that writes the
+ * key. Throws `too_many_keys` for the 21st valid key, `scope_required` for a scope that the account may not grant,
+ * `credential_revoked` if the account or the session has ended.
  */
 export async function createKey(
   store: Store,

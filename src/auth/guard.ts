@@ -23,11 +23,11 @@ export type Identity = Principal | ErrorCode
 const SESSION_IDLE_SECONDS = 7 * 24 * 3600
 export const SESSION_MAX_SECONDS = 30 * 24 * 3600
 
-/** Use is noted to the hour, so that a read all but never writes. */
+/** The last use is recorded to the hour, so that reads almost never write. */
 const USE_STEP_SECONDS = 3600
 const MAX_HELD_CREDENTIALS = 10_000
 
-/** The most telling refusal first, where several credentials were sent. */
+/** If several credentials were sent, the refusal that comes first here is reported. */
 const REFUSALS: readonly ErrorCode[] = [
   'credential_revoked',
   'credential_expired',
@@ -40,13 +40,13 @@ interface Held {
   row: CredentialRow
 }
 
-/** What the credentials of a request are, as far as that is known without the store. */
+/** What is known of a request's credentials without the store. */
 interface Sorted {
   /** The first one that is cached and valid. */
   valid: Held | undefined
   /** Well-formed ones before it that are not cached, or may have been renewed since; at most `MAX_CREDENTIALS`. */
   unknown: Unknown[]
-  /** Why the others are none. */
+  /** Why the others are not valid. */
   refusal: ErrorCode
 }
 
@@ -56,8 +56,8 @@ interface Unknown {
 }
 
 /**
- * Turns a credential into a principal. What it learnt from the store is cached. When the version of the accounts moves, it
- * first hears which credentials ended, so that the next request obeys and all others stay cached.
+ * Turns a credential into a principal, and caches what it read from the store. When the version of the accounts moves, it first
+ * drops the credentials that ended; all others stay cached.
  */
 export class Guard implements Subscriber<string> {
   private readonly held = new Map<string, Held>()
@@ -84,8 +84,8 @@ export class Guard implements Subscriber<string> {
   }
 
   /**
-   * The principal of the first valid credential, or the reason why none is; at once unless the store must be asked. It is
-   * asked once, for at most four credentials, and for more than one only if `mayAskMore` allows it.
+   * The principal of the first valid credential, or the reason why none is valid; synchronous unless the store is needed. The
+   * store is asked once, for at most four credentials, and for more than one only if `mayAskMore` allows it.
    */
   identify(presented: readonly Presented[], version: number, mayAskMore: MayAskMore): Identity | Promise<Identity> {
     const reached = this.changes.reach(version)
@@ -114,7 +114,7 @@ export class Guard implements Subscriber<string> {
       const held = this.findHeld(kind, empreinte)
       const state = held && this.stateOf(held)
       if (state === 'valid') return { valid: held, unknown, refusal }
-      // Another process may have noted a later use of a session, which moves no version.
+      // Another process may have recorded a later use of the session, which does not move the version.
       const mayBeValid = kind === 'session' && state === 'credential_expired'
       if (state && !mayBeValid) refusal = mostTelling(refusal, state)
       else if (unknown.length < MAX_CREDENTIALS && unknown.every((other) => other.empreinte !== empreinte)) {
@@ -171,7 +171,7 @@ export class Guard implements Subscriber<string> {
     return this.now() < endOf(row) ? 'valid' : 'credential_expired'
   }
 
-  /** Notes the use of a credential, once an hour. */
+  /** Records the use of a credential, once an hour. */
   private use({ row, principal }: Held): Principal {
     const at = this.now() - (this.now() % USE_STEP_SECONDS)
     if ((row.derniere_utilisation ?? 0) < at) {
@@ -181,14 +181,16 @@ export class Guard implements Subscriber<string> {
     return principal
   }
 
-  /** Writes the uses that are noted and not yet written. */
+  /** Writes the recorded uses. */
   close(): Promise<void> {
     this.unsubscribe()
     return this.uses.flush()
   }
 }
 
-/** When a credential ends: a key at its expiration, a session after 7 days without use, 30 in all, and with its key. */
+/**
+ * When a credential ends: a key at its expiration, a session after 7 days without use, after 30 days in all, and with its key.
+ */
 function endOf(row: CredentialRow): number {
   const endOfKey = row.expiration ?? Number.POSITIVE_INFINITY
   if (row.kind === 'cle') return endOfKey
@@ -197,8 +199,8 @@ function endOf(row: CredentialRow): number {
 }
 
 /**
- * An operator's own session has every scope, another session `lecture`, a key those it was made with. A session that was
- * made from a key is that key in all that it may do.
+ * An operator's own session has every scope, another session `lecture`, a key those it was made with. A session that was made
+ * from a key has the rights of that key.
  */
 function toPrincipal(row: CredentialRow): Principal {
   const operateur = row.operateur === 1

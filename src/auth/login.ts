@@ -16,10 +16,12 @@ import { endOldSessions, insertSession, purgeSessions, purgeSessionsOfCle } from
 import { type LoginLimits, LoginThrottle } from './throttle.js'
 import { digest, makeSessionToken } from './tokens.js'
 
-/** Sessions at once that passwords of an account made, or one of its keys; a new one ends the oldest beyond. */
+/**
+ * Maximum number of live sessions that an account made by password, or by one of its keys. A new one ends the oldest above it.
+ */
 const MAX_LIVE_SESSIONS = 100
 
-/** Addresses where an account signed in, the latest ones. */
+/** How many addresses of an account are remembered, the latest ones. */
 const MAX_KNOWN_ADDRESSES = 20
 const DAY_SECONDS = 24 * 3600
 const REMEMBER_ADDRESS_SECONDS = 90 * DAY_SECONDS
@@ -32,10 +34,10 @@ export interface NewSession {
 
 /** How long an ended session answers `credential_revoked` instead of `credential_invalid`. */
 const REMEMBER_ENDED_SECONDS = 30 * DAY_SECONDS
-/** Old sessions are deleted so often, by a login that writes anyway; at once again while there are more. */
+/** How often old sessions are deleted, by a login that writes anyway; while there are more, each login deletes some. */
 const PURGE_STEP_SECONDS = 60
 
-/** Signs accounts in, and slows down whoever guesses. */
+/** Signs accounts in, and limits password guessing. */
 export class Login {
   private readonly checker: PasswordChecker
   private readonly throttle: LoginThrottle

@@ -2,21 +2,21 @@ import { Problem } from '../errors.js'
 import type { Budget, Limiter, Limits } from '../limits/limits.js'
 
 export interface LoginLimits {
-  /** Failed tries a minute for one login from one address. */
+  /** Failed attempts per minute for one login from one address. */
   failuresPerLogin: number
-  /** Failed tries a minute for an address, whatever the login. */
+  /** Failed attempts per minute from one address, for all logins together. */
   failuresPerAddress: number
-  /** Failed tries a minute for one login from all addresses where it is not known. */
+  /** Failed attempts per minute for one login, from all unknown addresses together. */
   failuresFromUnknown: number
 }
 
 const WINDOW_SECONDS = 60
-/** Tries of an address at once, with those that wait for others to give their place back. */
+/** Concurrent attempts of an address, including those that wait for a slot. */
 const MAX_TRIES_AT_ONCE = 100
 
 /**
- * Slows down whoever guesses. A try takes a place before it is checked, so that tries side by side count too; one that
- * did not fail gives it back.
+ * Limits password guessing. Each attempt reserves a slot before its check, so that parallel attempts count; one that is not
+ * refused releases it.
  */
 export class LoginThrottle {
   private readonly perLogin: Limiter
@@ -31,8 +31,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Makes a try. Where no place is left it waits while others may give theirs back, then throws `login_throttled`. Throws
-   * `overloaded` where too many of the address do.
+   * Makes an attempt. If no slot is free it waits while others may release theirs, then throws `login_throttled`. Throws
+   * `overloaded` if the address has too many concurrent attempts.
    */
   async run<T>(login: string, address: string, check: () => Promise<T>): Promise<T> {
     const pair = `${address}\0${login}`
@@ -53,8 +53,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Makes a try of a login from an address where it is not known, inside one that `run` makes. All such addresses share the
-   * places of a login, so its own known addresses never find them taken. Throws `login_throttled` where none is left.
+   * Makes an attempt from an address where the login is not known, inside one that `run` makes. All such addresses share the
+   * slots of a login, so they cannot use up those of its known addresses. Throws `login_throttled` if none is free.
    */
   async runFromUnknown<T>(login: string, check: () => Promise<T>): Promise<T> {
     const budget = await this.fromUnknown.take(login)
@@ -63,8 +63,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Begins the check where a place is left. `others` were under way before it was asked for: one of them may have given
-   * a place back meanwhile.
+   * Starts the check if a slot is free. `others` were in flight before the slot was requested, so one of them may have released
+   * its slot meanwhile.
    */
   private async begin<T>(
     { underWay }: Tries,
@@ -96,7 +96,7 @@ export class LoginThrottle {
   }
 }
 
-/** Gives the places of a try back when it has ended, unless it failed. */
+/** Releases the slots of an attempt when it has ended, unless the login was refused. */
 async function settle<T>(checked: Promise<T>, giveBack: () => void): Promise<T> {
   let isFailed = false
   try {
@@ -109,18 +109,18 @@ async function settle<T>(checked: Promise<T>, giveBack: () => void): Promise<T> 
   }
 }
 
-/** The tries that an address makes on this node. */
+/** The attempts of an address on this node. */
 interface Tries {
   count: number
-  /** Those that hold a place and may give it back. */
+  /** Those that have a slot and may release it. */
   underWay: Set<Promise<void>>
-  /** Ends when the one that takes a place now has, or has not, got one. */
+  /** Resolves when the attempt that is reserving now has, or has not, got a slot. */
   turn: Promise<unknown>
 }
 
 /**
- * Places are taken one after the other: a try that is refused while another one is between taking and checking would
- * find nobody to wait for.
+ * Reserves slots one at a time. Otherwise an attempt could be refused while another has reserved a slot but is not in
+ * `underWay` yet, and would not wait for it.
  */
 function inTurn<T>(tries: Tries, begin: () => Promise<T>): Promise<T> {
   const begun = tries.turn.then(begin)

@@ -10,10 +10,12 @@ export interface Use {
 
 const FLUSH_MILLISECONDS = 1_000
 const MAX_NOTED = 10_000
-/** Credentials of one statement. */
+/** Credentials per statement. */
 const MAX_TOUCHED = 500
 
-/** Gathers the uses of credentials and writes them together, so that an hour that begins costs one write and not thousands. */
+/**
+ * Collects the uses of credentials and writes them in batches, so that the start of an hour costs one write and not thousands.
+ */
 export class Uses {
   private noted = new Map<string, Use>()
   private timer: NodeJS.Timeout | undefined
@@ -26,7 +28,7 @@ export class Uses {
     this.timer ??= setTimeout(() => this.flush(), FLUSH_MILLISECONDS).unref()
   }
 
-  /** Writes what is noted. A store that cannot write now loses the hour's use, which is no reason to refuse anybody. */
+  /** Writes the recorded uses. If the store cannot write, they are lost; requests must not fail because of it. */
   async flush(): Promise<void> {
     clearTimeout(this.timer)
     this.timer = undefined
@@ -38,7 +40,7 @@ export class Uses {
   }
 }
 
-/** Many uses are one statement, as a round trip for each would hold up others who write. */
+/** Many uses share one statement, because a round trip for each would delay other writers. */
 async function touchAll(db: Db, uses: readonly Use[]): Promise<void> {
   const groups = new Map<string, Use[]>()
   for (const use of uses) {

@@ -68,7 +68,7 @@ function addCommand(): Command {
 }
 
 async function addCompte(db: Db, login: string, motDePasse: string, { idAuteur, operator }: AddOptions): Promise<void> {
-  if (await findCompte(db, login)) throw new CommandError(`there is already an account ${login}`)
+  if (await findCompte(db, login)) throw new CommandError(`the account ${login} already exists`)
   const auteur = await db.get(db.q.selectFrom('auteurs').select('id_auteur').where('id_auteur', '=', idAuteur))
   if (!auteur) throw new CommandError(`there is no author ${idAuteur}; import the portal first`)
   await insertCompte(db, {

@@ -9,7 +9,7 @@ import { type Progress, startProgress } from './progress.js'
 export function checkCommand(): Command {
   const repair = {
     flags: '--repair',
-    description: 'derive scores, counts, places and search anew from the records first',
+    description: 'first rebuild scores, counts, places and search from the records',
   }
   return command('check', 'Check a store: its file, references, scores, places and search.', [database, repair]).action(
     async (options: { database: string; repair?: boolean }) => {

@@ -42,7 +42,7 @@ export function demoCommand(): Command {
       const store = await openStore(options.database, { create: true, serving: toServing(options, log) })
       try {
         const account = await fillOnce(store, options.database)
-        // Shown before anything else can fail: nobody can show it again.
+        // Shown before anything else can fail, because it cannot be shown again.
         if (account) print(presentAccount(account))
         const { listen } = await import('./listen.js')
         const { address, stopped } = await listen(store, appSettings, options, log)
@@ -68,13 +68,13 @@ interface DemoAccount {
   key: string
 }
 
-/** Fills an empty store, account and key included, in one import; a store that holds anything is kept as it is. */
+/** Fills an empty store, account and key included, in one import; other stores are not changed. */
 async function fillOnce(store: Store, url: string): Promise<DemoAccount | undefined> {
   const isEmpty = await store.read(
     async (db) => !(await db.get(db.q.selectFrom('auteurs').select('id_auteur').limit(1))),
   )
   if (!isEmpty) return undefined
-  tell(`Making the demo portal in ${showDatabaseUrl(url)}, once…`)
+  tell(`Creating the demo portal in ${showDatabaseUrl(url)} (first start only)…`)
   const account = { password: makeSessionToken().slice(0, 20), key: makeApiKey() }
   const bytes = demoBytes(await accountLine(account))
   const progress = startProgress()
@@ -100,7 +100,7 @@ async function accountLine({ password, key }: DemoAccount): Promise<object> {
     login: LOGIN,
     id_auteur: 1,
     mot_de_passe: await hashPassword(password),
-    // So that the page has all of itself to show; it is on this machine alone.
+    // So that the page shows everything; it is only served on this machine.
     operateur: true,
     desactive: false,
     creation: formatInstant(now),

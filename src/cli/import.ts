@@ -35,12 +35,12 @@ const format: Setting = {
   default: 'ndjson',
   parse: oneOf([...formatNames]),
 }
-const replace = { flags: '--replace', description: 'remove what the file does not name' }
-const withAccounts = { flags: '--with-accounts', description: 'import accounts and keys too; ndjson alone' }
-const freeze = { flags: '--freeze', description: 'leave out what came at the freeze or after it; ctfd alone' }
+const replace = { flags: '--replace', description: 'remove records that the file does not contain' }
+const withAccounts = { flags: '--with-accounts', description: 'import accounts and keys too; only with ndjson' }
+const freeze = { flags: '--freeze', description: 'leave out solves and awards from the freeze time on; only with ctfd' }
 const scale: Setting = {
   flags: '--scale <number>',
-  description: 'multiply scores by this to make them whole; ctfd-scoreboard and ctftime alone',
+  description: 'multiply scores by this to make them integers; only with ctfd-scoreboard and ctftime',
   parse: scaleNumber,
 }
 
@@ -61,7 +61,7 @@ async function importLines(file: string, options: ImportCommandOptions): Promise
   printReport(await withStore(options.database, { create: true }, (store) => importInto(store, dump, options)))
 }
 
-/** The file is read to its end before the store is opened: what is wrong with it is told without a lock, or a new store. */
+/** The file is read completely before the store is opened, so that its faults are reported without a lock or a new store. */
 async function importForeign(file: string, options: ImportCommandOptions): Promise<void> {
   const converted = await convert(file, options)
   if (options.replace && converted.nbAuteurs === 0) {
@@ -88,7 +88,7 @@ async function convert(file: string, options: ImportCommandOptions): Promise<Con
   return convertCtfd(file, { freeze: options.freeze === true, onProgress }).finally(progress.stop)
 }
 
-/** Options that mean nothing for a format are refused, as they were given for something. */
+/** Refuses options that have no effect with a format, because they were given for a purpose. */
 function checkTogether(file: string, { format, withAccounts, freeze, scale }: ImportCommandOptions): void {
   const fault = (option: string, formats: string) =>
     new EnvironmentError(`${option} goes with --format ${formats} alone`)
@@ -129,8 +129,7 @@ function printReport({ lines, tallies, rebased, unknownFields, removedAccounts }
   print(`${lines} lines read${changed.length === 0 && rebased === 0 ? ', nothing changed' : ''}`)
   printTallies(changed)
   if (changed.length === 0 && rebased > 0) print(`  auteur: ${rebased} scores changed`)
-  for (const [name, count] of unknownFields)
-    tell(`warning: ${name} is not a field of the dump; left out of ${count} line(s)`)
+  for (const [name, count] of unknownFields) tell(`warning: unknown field ${name}; ignored in ${count} line(s)`)
   const named = removedAccounts.slice(0, MAX_NAMED_ACCOUNTS)
   for (const login of named) tell(`warning: the account ${login} is removed, with its sessions and keys`)
   const rest = removedAccounts.length - named.length

@@ -14,16 +14,16 @@ interface IngestCommandOptions {
   refusedOnly?: boolean
 }
 
-/** A batch is one transaction. Lines that come slowly are batches of one. */
+/** A batch is one transaction. Lines that arrive slowly are batches of one. */
 const BATCH_LINES = 1_000
-/** Another writer is waited for. Any other fault may come after the commit, and not every line may be sent twice. */
+/** Only a lock of another writer is retried. Other faults may come after the commit, and not every line may be sent twice. */
 const RETRY_MILLISECONDS = 1_000
 const PATIENCE_MILLISECONDS = 60_000
 
 export function ingestCommand(): Command {
   return command('ingest', 'Apply validations and other lines as they come, to a portal that is being served.', [
     database,
-    { flags: '--refused-only', description: 'answer the refused lines alone' },
+    { flags: '--refused-only', description: 'print results of refused lines only' },
   ])
     .argument('<file>', 'lines of the dump, NDJSON; - for standard input, which may stay open')
     .addHelpText(
@@ -52,7 +52,7 @@ just that, or "refusee" with the reason. The exit status is 1 where a line was r
     })
 }
 
-/** Lines in batches; what one had no time for is the next. Answers come in the order of the lines. */
+/** Applies lines in batches; lines for which a batch had no time are in the next. Results come in the order of the lines. */
 export async function* applyInBatches(store: Store, lines: Line[]): AsyncGenerator<LineResult[]> {
   for (let from = 0; from < lines.length; from += BATCH_LINES) {
     const results: LineResult[] = []
@@ -75,15 +75,15 @@ async function applyPatiently(store: Store, lines: Line[]): Promise<LineResult[]
       if (!(error instanceof StoreError)) throw error
       const from = `line ${lines[0]?.number}`
       if (error.fault !== 'busy' || Date.now() > deadline) {
-        throw new CommandError(`${error.message}; ${from} and those after it may not be applied`)
+        throw new CommandError(`${error.message}; the result of ${from} and later lines is unknown`)
       }
-      if (!isTold) tell(`warning: ${error.message}; ${from} and those after it wait`)
+      if (!isTold) tell(`warning: ${error.message}; retrying from ${from}`)
       await sleep(RETRY_MILLISECONDS)
     }
   }
 }
 
-/** A change that goes on must not stop as a listing does when its reader has gone: in silence, and as if all were well. */
+/** Ingesting must not stop silently and with success when the reader of its output is gone, as a listing does. */
 function noteUnread(): { error?: NodeJS.ErrnoException } {
   const unread: { error?: NodeJS.ErrnoException } = {}
   process.stdout.removeAllListeners('error').on('error', (error) => {

@@ -32,7 +32,7 @@ const createSettings: Setting[] = [
   { flags: '--name <text>', description: 'what the key is for', default: 'command line', parse: readName },
   {
     flags: '--expires <instant>',
-    description: 'when it ends, such as 2030-01-31 or 2030-01-31T12:00:00Z; a year from now without',
+    description: 'expiry date, such as 2030-01-31 or 2030-01-31T12:00:00Z; default: in one year',
     parse: readExpiry,
   },
   {
@@ -41,7 +41,7 @@ const createSettings: Setting[] = [
     default: [],
     parse: readScopes,
   },
-  { flags: '--quiet', description: 'print the key alone' },
+  { flags: '--quiet', description: 'print only the key' },
 ]
 
 function createCommand(): Command {
@@ -55,7 +55,10 @@ function createCommand(): Command {
         return createKey(store, compte.id_compte, { nom: name, expiration: expires, portee: scope })
       })
       print(key)
-      if (!quiet) tell(`key ${row.id_cle} of ${login}, until ${formatInstant(row.expiration)}; it is not shown again`)
+      if (!quiet)
+        tell(
+          `Created key ${row.id_cle} for ${login}, valid until ${formatInstant(row.expiration)}. It is not shown again.`,
+        )
     })
 }
 
@@ -98,7 +101,7 @@ function revokeCommand(): Command {
     .action(async (id: number, options: { database: string }) => {
       await withStore(options.database, { create: false }, async (store) => {
         const ended = await endCredentials(store, (db) => revokeCle(db, id, nowSeconds()))
-        if (ended.length === 0) throw new CommandError(`there is no live key ${id}`)
+        if (ended.length === 0) throw new CommandError(`there is no valid key ${id}`)
       })
       print(`key ${id} revoked`)
     })
@@ -114,7 +117,7 @@ function readName(text: string): string {
 function readExpiry(text: string): number {
   const instant = parseInstant(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
   if (instant === undefined || instant <= nowSeconds()) {
-    throw new InvalidArgumentError('It takes an instant to come, such as 2030-01-31 or 2030-01-31T12:00:00Z.')
+    throw new InvalidArgumentError('It takes a future date, such as 2030-01-31 or 2030-01-31T12:00:00Z.')
   }
   return instant
 }

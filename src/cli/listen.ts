@@ -9,13 +9,13 @@ import { LocalLimits } from '../limits/local.js'
 import type { Store } from '../store/store.js'
 import { listenError, nextSignal, serveMetrics } from './serving.js'
 
-/** A stop waits so long for running requests, then ends their connections and closes the store. */
+/** How long a stop waits for running requests before it closes their connections. */
 const STOP_PATIENCE_MILLISECONDS = 8_000
-/** Whatever still waits then, the process is gone within 10 s of the signal. */
+/** When a stop ends the process in any case, so that it is gone within 10 s of the signal. */
 const STOP_DEADLINE_MILLISECONDS = 9_000
-/** Time for a short statement of a thread to end; the last line of the log is written meanwhile. */
+/** Time for a short statement of a thread to end, and for the last line of the log to be written. */
 const LAST_STATEMENT_MILLISECONDS = 300
-/** A writer that waits for the lock tries again and again, and is idle in between. */
+/** A writer that waits for the lock retries, and is idle in between. */
 const IDLE_CHECK_MILLISECONDS = 4
 
 export interface Listening {
@@ -45,14 +45,14 @@ export async function listen(
   return { address, stopped }
 }
 
-/** The limits that nodes share, where a server for them is given. */
+/** The limits that nodes share if a server for them is given, else `own`. */
 export async function openLimits({ limits }: ServeOptions, own: Limits, log: AppDeps['log']): Promise<Limits> {
   if (limits === undefined) return own
   const { openRedisLimits } = await import('../limits/redis.js')
   return openRedisLimits(limits, own, log)
 }
 
-/** As many connections as may be open may also wait to be accepted; the kernel has a bound of its own. */
+/** The backlog has the size of `maxConnections`; the kernel has its own limit. */
 export async function listenOn(app: FastifyInstance, options: ServeOptions, verb: string): Promise<string> {
   const { host, port, maxConnections: backlog } = options
   try {
@@ -63,7 +63,7 @@ export async function listenOn(app: FastifyInstance, options: ServeOptions, verb
   }
 }
 
-/** Finishes what runs and closes, for as long as a stop may take. */
+/** Finishes running requests and closes, within the time of a stop. */
 export async function stopApp(app: FastifyInstance, store: Store, log: Logger, signal: string): Promise<void> {
   log.info({ signal }, 'stopping')
   setTimeout(() => app.server.closeAllConnections(), STOP_PATIENCE_MILLISECONDS).unref()
@@ -74,12 +74,11 @@ export async function stopApp(app: FastifyInstance, store: Store, log: Logger, s
 }
 
 /**
- * The caller may still wait for a client or for the store's lock; neither needs care, as after a crash. Where a thread is
- * amidst a statement, the driver would abort the process on its way out: then the kernel ends it, by the signal that means a
- * stop.
+ * Exits although requests may still be running; like a crash, this needs no cleanup. If a thread is still executing a
+ * statement, the SQLite driver would abort the process; so the process ends itself with a stop signal instead.
  */
 function endNow(store: Store, log: Logger): void {
-  log.warn('stopped before everything had ended')
+  log.warn('stopped with requests still running')
   const deadline = Date.now() + LAST_STATEMENT_MILLISECONDS
   const end = () => {
     if (!store.state().isBusyBeside) process.exit(0)

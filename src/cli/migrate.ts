@@ -11,11 +11,11 @@ const settings: Setting[] = [
   { flags: '--dry-run', description: 'say what would run, and change nothing' },
   {
     flags: '--without-pg-trgm',
-    description: "do without PostgreSQL's extension pg_trgm: searches then read the table, slower and bounded",
+    description: "do not use PostgreSQL's extension pg_trgm; searches then scan the table, with a time limit",
   },
   {
     flags: '--hidden-statuts <list>',
-    description: 'the statuts that hold no place in the ranking, comma-separated; "" for none',
+    description: 'statuts without a place in the ranking, comma-separated; "" for none',
     parse: (text) => [...new Set(text.split(',').map((statut) => lowerAscii(statut.trim())))].filter(Boolean).sort(),
   },
 ]

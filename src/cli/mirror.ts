@@ -22,29 +22,29 @@ const settings: Setting[] = [
   { flags: '--key-file <file>', description: 'a file with the key for the portal, instead of PALMARES_MIRROR_KEY' },
   {
     flags: '--every <time>',
-    description: 'pass after pass, begun so often, such as 10m; without it, one pass',
+    description: 'repeat at this interval, such as 10m; default: one pass',
     parse: duration(10, 7 * 86_400),
   },
   {
     flags: '--authors <ids>',
-    description: 'follow these authors alone, comma-separated',
+    description: 'copy only these authors, comma-separated',
     parse: idList(10_000),
   },
   {
     flags: '--requests-per-second <number>',
-    description: 'requests a second at most; the limits of the portal hold besides',
+    description: "maximum requests per second; the portal's own limits apply too",
     default: 5,
     parse: decimal(0.01, 1_000),
   },
   {
     flags: '--connections <number>',
-    description: 'connections to the portal at once',
+    description: 'concurrent connections to the portal',
     default: 1,
     parse: integer(1, 8),
   },
   {
     flags: '--allow-http',
-    description: 'send the key over http:// to another machine, where anybody on the way can read it',
+    description: 'send the key unencrypted over http:// to another machine',
   },
 ]
 
@@ -68,10 +68,9 @@ export function mirrorCommand(): Command {
     .action(async (base: string, options: MirrorCommandOptions) => {
       refuseOpenWire(base, options.allowHttp === true)
       const { key, isExposed } = readMirrorKey(options.keyFile)
-      if (isExposed)
-        tell(`warning: everybody on this machine may read ${options.keyFile}; chmod 600 keeps the key yours`)
+      if (isExposed) tell(`warning: other users can read ${options.keyFile}; run chmod 600 ${options.keyFile}`)
       await withStore(options.database, { create: true }, async (store) => {
-        // Each pass claims the store again; a store that is no copy of this portal ends the command at once, also with --every.
+        // Each pass claims the store again. Here a store that is not a copy of this portal ends the command, also with --every.
         await claim(store, `${base}/`)
         await mirror(store, base, key, options)
       })
@@ -82,7 +81,7 @@ const HELP = `
 The key goes into PALMARES_MIRROR_KEY or the file of --key-file, never onto the command line, which others can read.
 What changed in a pass is on standard output. A pass that is interrupted goes on with the next run.`
 
-/** An address without a slash at its end. It is never repeated: it might hold a password. */
+/** An address without a slash at its end. Errors never repeat it, because it may contain a password. */
 function portalAddress(text: string): string {
   try {
     return httpUrl(text).replace(/\/+$/, '')
@@ -100,7 +99,7 @@ function refuseOpenWire(base: string, isAllowed: boolean): void {
   )
 }
 
-/** Pass after pass, or one; a signal ends the pass after the batch under way. */
+/** Runs one pass, or repeats it. A signal ends the pass after the current batch. */
 async function mirror(store: Store, base: string, key: string, options: MirrorCommandOptions): Promise<void> {
   const { portalUrl, authors, requestsPerSecond, connections, every } = options
   const { nextSignal } = await import('./serving.js')
@@ -137,7 +136,7 @@ async function onePass(given: Given): Promise<void> {
   printReport(report)
   const { faults, isStopped } = report
   if (faults > 0 && !isStopped) {
-    throw new MirrorError(`${recordsOf(faults)} could not be read, as told above; the next pass asks again`)
+    throw new MirrorError(`${recordsOf(faults)} could not be read, see above; the next pass tries again`)
   }
 }
 

@@ -1,8 +1,8 @@
 /**
- * Workers that serve one port pass on the versions that they commit, so that the next request sees a change, whichever worker
- * gets it. A worker has a lease from the supervisor while they are in touch. An acknowledgement waits for every worker with a
- * lease; a worker without one asks the database with each request. So nobody waits long for a worker that hangs, and it may
- * go on later. See docs/decisions/0034-versions-among-workers.md.
+ * Workers send each other the versions that they commit, so that the next request sees a change in any worker. A worker has a
+ * lease from the supervisor while they are in touch. A commit is acknowledged once every worker with a lease knows it; a worker
+ * without a lease asks the database on each request. So nobody waits long for a worker that hangs, and it may continue later.
+ * See docs/decisions/0034-versions-among-workers.md.
  */
 import { performance } from 'node:perf_hooks'
 import type { Member, Siblings } from '../store/opening.js'
@@ -11,17 +11,17 @@ import type { Versions } from '../store/store.js'
 /** How long a lease lasts from the beat that asked for it. */
 const LEASE_MILLISECONDS = 1_000
 const BEAT_MILLISECONDS = 250
-/** A supervisor that takes longer hangs, and by then every lease has ended. */
+/** A supervisor that takes longer is assumed to hang. By then every lease has ended. */
 const ANSWER_TIMEOUT_MILLISECONDS = 2 * LEASE_MILLISECONDS
 
-/** What a worker says: asks for a lease, has committed versions, has noted those of another. */
+/** Messages of a worker: it asks for a lease, has committed versions, has recorded those of another worker. */
 export type FromSibling = { kind: 'versions' } & (
   | { step: 'beat'; sentAt: number }
   | { step: 'committed'; commit: number; versions: Versions }
   | { step: 'noted'; notice: number }
 )
 
-/** What the supervisor says: a lease, versions to note, a commit that all workers know. */
+/** Messages of the supervisor: a lease, versions to record, a commit that all workers know. */
 export type ToSibling = { kind: 'versions' } & (
   | { step: 'lease'; sentAt: number }
   | { step: 'notice'; notice: number; versions: Versions }
@@ -67,7 +67,7 @@ export class WorkerSiblings implements Siblings {
       }
       const timer = setTimeout(() => {
         if (!this.isSilent)
-          this.log.warn('the supervisor does not answer; each worker asks the database for the version')
+          this.log.warn('no answer from the supervisor; each worker reads the version from the database')
         this.isSilent = true
         end()
       }, ANSWER_TIMEOUT_MILLISECONDS)
@@ -94,7 +94,7 @@ export class WorkerSiblings implements Siblings {
     setImmediate(() => this.say({ kind: 'versions', step: 'noted', notice }))
   }
 
-  /** Nobody waited for this process between two leases, so each begins with a question to the store. */
+  /** Between two leases no commit waits for this process, so each new lease starts by asking the store. */
   private extend(sentAt: number): void {
     const isNew = performance.now() >= this.leaseEnd
     this.leaseEnd = Math.max(this.leaseEnd, sentAt + LEASE_MILLISECONDS)
@@ -107,11 +107,11 @@ export class WorkerSiblings implements Siblings {
   }
 }
 
-/** Versions that other workers are to note. */
+/** Versions that other workers must record. */
 interface Notice<Worker> {
   writer: Worker
   commit: number
-  /** Those that have a lease and have not noted them. */
+  /** Workers with a lease that have not recorded them. */
   missing: Set<Worker>
   timer: NodeJS.Timeout | undefined
 }
@@ -151,7 +151,7 @@ export class VersionRelay<Worker extends object> {
     this.noted(notice, [])
   }
 
-  /** Answers the writer when no worker is missing; until then looks again when the next lease ends. */
+  /** Answers the writer when no worker is missing; until then checks again when the next lease ends. */
   private noted(number: number, workers: readonly Worker[]): void {
     const notice = this.notices.get(number)
     if (!notice) return

@@ -11,7 +11,7 @@ import { VersionRelay } from './siblings.js'
 import type { FromWorker, ToWorker } from './worker.js'
 import { StartError, Workers } from './workers.js'
 
-/** Runs workers that serve, until SIGTERM or SIGINT; counts for them, and sums up their metrics. */
+/** Runs workers until SIGTERM or SIGINT, counts limits for them and sums up their metrics. */
 export async function supervise(options: ServeOptions, count: number, log: Logger): Promise<void> {
   const limits = new LocalLimits()
   const sum = new MetricsSum<Worker>((worker) => say(worker, { kind: 'metrics' }))
@@ -22,7 +22,7 @@ export async function supervise(options: ServeOptions, count: number, log: Logge
     else if (message.kind === 'metrics') sum.heard(worker, message.metrics, message.isWhole)
     else if (message.kind === 'observe')
       tellTraffic(worker, message.question).catch((error) =>
-        log.error({ err: error }, 'the counts of the workers cannot be summed up'),
+        log.error({ err: error }, "cannot sum up the workers' metrics"),
       )
   }
   const tellTraffic = async (worker: Worker, question: number) => {
@@ -60,19 +60,19 @@ async function runUntilSignal(workers: Workers, count: number, log: Logger): Pro
   log.flush()
 }
 
-/** Any free port is looked for once, as a worker that follows others must find theirs. */
+/** A free port is chosen once, because replacement workers must use the same one. */
 async function settleOnPort({ host, port }: ServeOptions): Promise<void> {
   if (port !== 0) return
   const free = await claimPort(host, port)
   cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', String(free)] })
 }
 
-/** A worker that ended may be gone before the supervisor knows; its end is told by itself. */
+/** A worker may have ended before the supervisor knows; its end is reported separately. */
 function say(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message, () => undefined)
 }
 
-/** A worker that ended by itself has said why. */
+/** A worker that ended by itself has logged why. */
 function toCommandError(error: unknown): unknown {
   if (!(error instanceof StartError)) return error
   if (error.end.status !== undefined) process.exit(error.end.status || 1)

@@ -13,13 +13,13 @@ import { Observer } from './observer.js'
 import { STOP_SIGNALS } from './serving.js'
 import { type FromSibling, type ToSibling, WorkerSiblings } from './siblings.js'
 
-/** The supervisor hears of new counts so often, that few are lost with a worker that crashes. */
+/** How often new counts are sent to the supervisor. A worker that crashes loses those since the last time. */
 const REPORT_INTERVAL_MILLISECONDS = 1_000
 
-/** After a signal a worker serves on for so long: connections that the supervisor took before are still on their way. */
+/** How long a worker continues to serve after a signal: connections that the supervisor accepted before are still arriving. */
 const HANDOVER_MILLISECONDS = 100
 
-/** What a worker says to its supervisor. */
+/** Messages of a worker to its supervisor. */
 export type FromWorker =
   | { kind: 'serving'; address: string }
   | { kind: 'metrics'; metrics: MetricValues; isWhole: boolean }
@@ -27,7 +27,7 @@ export type FromWorker =
   | LimitsQuestion
   | FromSibling
 
-/** What the supervisor says to a worker. */
+/** Messages of the supervisor to a worker. */
 export type ToWorker =
   | { kind: 'metrics' }
   | { kind: 'traffic'; question: number; traffic: Trafic }
@@ -50,7 +50,7 @@ export async function work(
   options: ServeOptions,
   log: Logger,
 ): Promise<Pick<Listening, 'stopped'>> {
-  // A message that comes too late for the supervisor is no failure of this process.
+  // A message that is too late for the supervisor must not fail this process.
   cluster.worker?.on('error', () => undefined)
   const metrics = new Metrics()
   const shared = new WorkerLimits(tell, log)
@@ -76,13 +76,13 @@ export async function work(
   return { stopped }
 }
 
-/** Lets go of the supervisor, which would otherwise keep the process from ending. */
+/** Disconnects from the supervisor, which would otherwise keep the process alive. */
 export function leave(): void {
   if (cluster.worker) cluster.worker.exitedAfterDisconnect = true
   if (process.connected) process.disconnect()
 }
 
-/** Says something to the supervisor; resolves when it is said, or cannot be. */
+/** Sends a message to the supervisor; resolves when it is sent, or cannot be. */
 function tell(message: FromWorker): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected) process.send?.(message, undefined, undefined, () => resolve())
@@ -100,8 +100,8 @@ async function tellGrowth(metrics: Metrics): Promise<void> {
 }
 
 /**
- * A signal, the supervisor's or one to the whole group, however often it comes: only the supervisor ends workers at
- * once. Where the supervisor itself is gone, the library would end this process amidst its requests.
+ * Resolves at the first stop signal and ignores later ones, because only the supervisor may end a worker immediately. Without a
+ * supervisor, `cluster` would exit in the middle of requests; `exitedAfterDisconnect` prevents that.
  */
 function toldToStop(): Promise<string> {
   return new Promise((resolve) => {
@@ -114,8 +114,8 @@ function toldToStop(): Promise<string> {
 }
 
 /**
- * Closes connections beyond a number. The server's own bound would hand them back to the supervisor, who tries workers
- * that are as full, round and round.
+ * Closes connections above a limit. With the server's own limit they would go back to the supervisor, which would try other
+ * full workers in a loop.
  */
 function closeBeyond(server: Server, maxConnections: number): void {
   let open = 0

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { FromWorker } from './worker.js'
 
-/** A worker that served shorter, or never, counts as one that cannot serve: its replacement waits longer. */
+/** A worker that served for less time, or never, counts as failing: its replacement waits longer. */
 const YOUNG_MILLISECONDS = 5_000
 const FIRST_PAUSE_MILLISECONDS = 100
 const MAX_PAUSE_MILLISECONDS = 5_000
-/** A worker stops by itself within 9 s; one that hangs is ended then. */
+/** A worker stops by itself within 9 s; one that hangs is killed then. */
 const STOP_DEADLINE_MILLISECONDS = 9_500
 
 /** A worker ended before it served. */
@@ -20,20 +20,20 @@ export class StartError extends Error {
 /** How a worker ended. */
 export interface End {
   reason: string
-  /** Undefined where it did not end by itself. */
+  /** Undefined if it was ended from outside. */
   status: number | undefined
 }
 
 interface Run {
   worker: Worker | undefined
-  /** When it began to serve; undefined before. */
+  /** When it started to serve; undefined before. */
   servedAt: number | undefined
   /** Resolves with its address once it serves. */
   serving: Promise<string>
   ended: Promise<End>
 }
 
-/** What whoever keeps workers is told of each. */
+/** Receives the messages and the ends of workers. */
 export interface Listener {
   heard(worker: Worker, message: FromWorker): void
   ended(worker: Worker): void
@@ -51,10 +51,10 @@ export class Workers {
     private readonly log: Logger,
   ) {}
 
-  /** Starts one, and the others when it serves, so that what is wrong is told once. Resolves with their address. */
+  /** Starts one worker, and the others when it serves, so that a fault is reported once. Resolves with their address. */
   async start(count: number): Promise<string> {
     const address = await this.startOne()
-    // A stop that came meanwhile has signalled those that there were.
+    // A stop in the meantime has signalled the workers that existed.
     if (this.stopping.signal.aborted) return address
     await Promise.all(Array.from({ length: count - 1 }, () => this.startOne()))
     return address
@@ -69,7 +69,7 @@ export class Workers {
     clearTimeout(timer)
   }
 
-  /** Ends all at once. */
+  /** Kills all. */
   async end(): Promise<void> {
     this.stopping.abort()
     this.signal('SIGKILL')
@@ -103,7 +103,10 @@ export class Workers {
       const isYoung = run.servedAt === undefined || Date.now() - run.servedAt < YOUNG_MILLISECONDS
       youngEnds = isYoung ? youngEnds + 1 : 0
       const pause = pauseAfter(youngEnds)
-      this.log.error({ worker: run.worker?.process.pid, reason, pause_ms: pause }, 'a worker ended, another follows')
+      this.log.error(
+        { worker: run.worker?.process.pid, reason, pause_ms: pause },
+        'worker ended; starting a replacement',
+      )
       await sleep(pause, undefined, { signal: this.stopping.signal }).catch(() => undefined)
       if (this.stopping.signal.aborted) return
     }
@@ -136,7 +139,7 @@ export class Workers {
   }
 }
 
-/** At once for the first, then longer and longer. */
+/** The first replacement starts immediately, further ones later and later. */
 function pauseAfter(youngEnds: number): number {
   if (youngEnds < 2) return 0
   return Math.min(MAX_PAUSE_MILLISECONDS, FIRST_PAUSE_MILLISECONDS * 2 ** (youngEnds - 2))
@@ -155,7 +158,7 @@ function endOf(worker: Worker): Promise<End> {
     worker.on('exit', (code: number | null, signal: string | null) => {
       resolve({ reason: signal ?? `exit status ${code}`, status: code ?? undefined })
     })
-    // What is said to a worker that just ended is an error here, and its end is told by itself.
+    // A message to a worker that just ended causes an error here; its end is reported separately.
     worker.on('error', (error: Error) => {
       if (worker.process.pid === undefined) resolve({ reason: error.message, status: undefined })
     })
@@ -163,8 +166,8 @@ function endOf(worker: Worker): Promise<End> {
 }
 
 /**
- * The library hands over connections one by one, and keeps its own hold on one until the worker says that it has it.
- * A worker that crashes before leaves that client waiting for ever, so the hold is let go with it.
+ * `cluster` hands over connections one by one, and keeps a connection open until the worker confirms it. If the worker crashes
+ * before that, the client would wait for ever, so the connection is closed.
  */
 function closeLostConnection(worker: Worker): void {
   const send = worker.process.send.bind(worker.process) as (...args: unknown[]) => boolean

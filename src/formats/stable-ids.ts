@@ -15,7 +15,7 @@ export function stableIds(idOf = stableId): (name: string) => number {
   return (name) => {
     const id = idOf(name)
     const before = names.get(id)
-    if (before !== undefined && before !== name) throw new FieldError(`comes to the id ${id}, as another name does`)
+    if (before !== undefined && before !== name) throw new FieldError(`has the same id ${id} as another name`)
     names.set(id, name)
     return id
   }

@@ -2,12 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../errors.js'
 import { Semaphore } from '../semaphore.js'
 
-/** Bodies of the largest size that are in memory at once; smaller ones are more. */
+/** How many bodies of the maximum size may be in memory at once; smaller ones may be more. */
 const MAX_BODIES = 4
-/** As any request may have: who sends a line or two is not kept out by who uploads slowly. */
+/** Smaller bodies are not counted, so that slow uploads do not block clients that send a line or two. */
 const UNCOUNTED_BYTES = 16_384
 
-/** Bounds what large bodies take together: each counts from its headers until the work on it has ended, or its client is gone. */
+/**
+ * Limits the total size of large bodies in memory. A body counts from its headers until its processing ends, or until the
+ * client leaves before that started.
+ */
 export class BulkBodies {
   private readonly bytes: Semaphore
   private readonly admitted = new WeakMap<FastifyRequest, { release(): void; isWorkedOn: boolean }>()
@@ -27,7 +30,7 @@ export class BulkBodies {
     })
   }
 
-  /** Works on a body that was admitted. */
+  /** Processes a body that was admitted. */
   async use<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
     const body = this.admitted.get(request)
     if (!body) return work()

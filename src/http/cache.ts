@@ -2,7 +2,7 @@ import type { Follower, JournalEntry, News, Subscriber } from '../store/changes.
 import type { Dependencies } from '../store/dependencies.js'
 import { Freshness } from './freshness.js'
 
-/** A body that is ready to be sent, with what goes beside it. */
+/** A body that is ready to be sent, and what its headers need. */
 export interface Ready {
   body: Buffer
   etag: string
@@ -12,7 +12,7 @@ export interface Ready {
   ignored?: string
 }
 
-/** A ready body, what it was made from, and the version of the data that it is known to be right at. */
+/** A ready body, what it depends on, and the version of the data at which it is known to be current. */
 export interface Made {
   ready: Ready
   dependencies: Dependencies
@@ -21,25 +21,25 @@ export interface Made {
 
 /** What an entry costs besides its body: headers, key and bookkeeping. */
 const ENTRY_OVERHEAD_BYTES = 512
-/** What one table, one record or one range of keys that an answer depends on costs. */
+/** What one table, one record or one range of keys costs among the dependencies of a response. */
 const DEPENDENCY_BYTES = 16
-/** Keys that were asked for once; when there are more, all are forgotten. */
+/** Maximum number of keys in `askedOnce`; at the limit it is cleared. */
 const MAX_ASKED_ONCE = 10_000
 
 /**
- * Ready answers, bounded by bytes. Below half of the bound everything is cached; above it, what is asked for twice, so that
- * requests that never repeat push nothing out, and what was used longest ago is dropped when it is full. An answer stays cached
- * while the journal names nothing that it was made from.
+ * Caches responses up to a byte limit. Below half of it every response is cached; above it only those requested twice, so that
+ * one-off requests evict nothing. Evicts the least recently used. A response stays cached until the journal records a change of
+ * what it depends on.
  */
 export class ResponseCache implements Subscriber<JournalEntry> {
   private readonly entries = new Map<string, Made>()
-  /** Answers that are being made, by key and version. */
+  /** Responses in flight, by key and version. */
   private readonly making = new Map<string, Promise<Made>>()
   private readonly freshness = new Freshness()
   private readonly askedOnce = new Set<string>()
   private bytes = 0
 
-  /** A larger body is not cached, as it would push out many others. */
+  /** A larger response is not cached, because it would evict many others. */
   readonly maxEntryBytes: number
   /** Ends its subscription. */
   readonly close: () => void
@@ -63,12 +63,12 @@ export class ResponseCache implements Subscriber<JournalEntry> {
     this.bytes = 0
   }
 
-  /** Resolves when `get` can answer for a version; undefined where it can already. */
+  /** Resolves when `get` can answer for a version; undefined if it already can. */
   reach(version: number): Promise<void> | undefined {
     return this.changes.reach(version)
   }
 
-  /** What is cached for a key and right at a version, or at the newer one that the journal is read up to. */
+  /** The cached response of a key, if it is current. Undefined, too, if the journal is not read up to `version` yet. */
   get(key: string, version: number): Ready | undefined {
     const cached = this.entries.get(key)
     const now = this.changes.version
@@ -87,7 +87,7 @@ export class ResponseCache implements Subscriber<JournalEntry> {
     return cached.ready
   }
 
-  /** Makes an answer, once for all that ask for the same at the same version meanwhile, and caches it. */
+  /** Makes a response and caches it. Concurrent calls for the same key and version share one. */
   async make(key: string, version: number, work: () => Promise<Made>): Promise<Ready> {
     const name = `${version} ${key}`
     const running = this.making.get(name)
@@ -103,7 +103,7 @@ export class ResponseCache implements Subscriber<JournalEntry> {
     }
   }
 
-  /** Caches an answer, unless it was made from another version than the journal is read up to. */
+  /** Caches a response, unless its version is not the one up to which the journal is read. */
   private set(key: string, made: Made): void {
     const size = sizeOf(key, made)
     if (made.version !== this.changes.version || size > this.maxEntryBytes) return

@@ -1,11 +1,14 @@
 import type { JournalEntry } from '../store/changes.js'
 import { type Dependencies, type Span, touchedBy } from '../store/dependencies.js'
 
-/** Records and changes of orders that are remembered; past them, everything older counts as touched. */
+/**
+ * Maximum number of remembered records and changes in all, and of remembered changes of one order. Anything older counts as
+ * changed.
+ */
 const MAX_REMEMBERED = 50_000
 const MAX_CHANGES_OF_ORDER = 64
 
-/** A change of a counted order: between which keys, and whether its entries are as many as before. */
+/** A change of a counted order: the first and the last changed key, and whether the number of entries is the same. */
 interface OrderChange {
   version: number
   de: number
@@ -20,25 +23,25 @@ interface Order {
   floor: number
 }
 
-/** Says whether what an answer was made from has changed since, from what the journal said. */
+/** Keeps what the journal says has changed, and decides whether a response is still current. */
 export class Freshness {
-  /** Everything that was made before this version counts as touched. */
+  /** Every response that was made before this version counts as stale. */
   private floor = 0
-  /** The version that last touched any record of a table, all of them, or one by a column. */
+  /** The version of the last change: of any record of a table, of all its records, of one record by a column. */
   private readonly tables = new Map<string, number>()
   private readonly wholes = new Map<string, number>()
   private readonly records = new Map<string, Map<number, number>>()
   private readonly orders = new Map<string, Order>()
   private remembered = 0
 
-  /** Takes the lines that led to a version; undefined where they are not known. */
+  /** Records the journal's lines that led to a version; undefined if they are unknown. */
   note(version: number, entries: readonly JournalEntry[] | undefined): void {
     if (!entries?.every((entry) => this.noteEntry(version, entry)) || this.remembered > MAX_REMEMBERED) {
       this.forget(version)
     }
   }
 
-  /** Whether an answer that was made from a version is what one made now would be. */
+  /** Whether a response that was made at a version is certainly still current. */
   isFresh({ isEverything, tables, records, orders }: Dependencies, version: number): boolean {
     if (version < this.floor || isEverything) return false
     for (const table of tables) if ((this.tables.get(table) ?? 0) > version) return false
@@ -47,7 +50,7 @@ export class Freshness {
     return true
   }
 
-  /** Counts all that was made before a version as touched. */
+  /** Makes every response from before a version stale. */
   private forget(version: number): void {
     this.floor = version
     this.tables.clear()
@@ -57,7 +60,7 @@ export class Freshness {
     this.remembered = 0
   }
 
-  /** Says whether it is known what the line touches. */
+  /** Returns false if the line may change anything. */
   private noteEntry(version: number, entry: JournalEntry): boolean {
     const touched = touchedBy(entry)
     if (!touched) return false

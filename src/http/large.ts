@@ -12,13 +12,13 @@ import { addressOf } from './origin.js'
 export interface WholeLimits {
   /** A client that reads nothing for this long is disconnected. */
   stallMilliseconds: number
-  /** The longest that an answer may take. Its snapshot keeps old rows in the store meanwhile. */
+  /** The longest time that a response may take. Its snapshot keeps old rows in the store meanwhile. */
   maxMilliseconds: number
 }
 
 export const WHOLE_LIMITS: WholeLimits = { stallMilliseconds: 30_000, maxMilliseconds: 600_000 }
 
-/** Retry-After where as many answers as an endpoint makes at once are under way. */
+/** Retry-After while an endpoint already sends its maximum of concurrent responses. */
 const RETRY_SECONDS = 10
 
 /** One whole answer to one client. */
@@ -46,14 +46,14 @@ export async function sendLarge(asked: Asked, sent: Promise<void>): Promise<Fast
 export async function goOut(asked: Asked, large: LargeAnswers, send: () => Promise<void>): Promise<void> {
   const { request } = asked
   if (request.raw.socket.destroyed) return
-  // There the end of the connection is that of the answer, so that one which was cut would pass for whole.
+  // HTTP/1.0 ends a response by closing the connection, so a truncated response would look complete.
   if (request.raw.httpVersion === '1.0') throw new Problem('http_1_1_required')
   await large.use(request, async () => {
     if (request.method !== 'HEAD') await send()
   })
 }
 
-/** What was read and what is still to be, as bytes; others have their turn of the event loop after each piece. */
+/** The pieces that were read, then the remaining ones, as bytes. Yields to the event loop after each of the latter. */
 export async function* bytesOf(texts: string[], rest: AsyncIterator<string>): AsyncGenerator<Buffer> {
   try {
     for (let text = texts.shift(); text !== undefined; text = texts.shift()) yield Buffer.from(text)
@@ -66,7 +66,7 @@ export async function* bytesOf(texts: string[], rest: AsyncIterator<string>): As
   }
 }
 
-/** Sends as the client takes it. Whatever goes wrong cuts the connection, so that nobody takes half for the whole. */
+/** Sends at the client's pace. Any failure closes the connection, so that nobody takes a part for the whole. */
 export async function sendOn(asked: Asked, limits: WholeLimits, bytes: AsyncGenerator<Buffer>): Promise<void> {
   const { request, reply, isGzip } = asked
   if (request.raw.socket.destroyed) return
@@ -78,19 +78,19 @@ export async function sendOn(asked: Asked, limits: WholeLimits, bytes: AsyncGene
   else await pipeline(bytes, reply.raw, { signal })
 }
 
-/** A client that takes nothing for too long is cut, whether its answer is held or read. */
+/** Disconnects a client that reads nothing for too long, whether its response is cached or streamed. */
 export function cutStalled({ request, reply }: Asked, { stallMilliseconds }: WholeLimits): void {
   reply.raw.setTimeout(stallMilliseconds, () => {
-    request.log.warn({ request_id: request.id }, 'the client takes nothing of its answer, which is cut')
+    request.log.warn({ request_id: request.id }, 'the client stopped reading; connection closed')
     request.raw.socket.destroy()
   })
 }
 
-/** A client that went away is no fault of ours. */
+/** A client that left is no fault of ours. */
 function tellCut({ request }: Asked, cause: unknown): void {
   if ((cause as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return
   const err = cause instanceof StoreError ? cause.message : cause
-  request.log.error({ request_id: request.id, err }, 'an answer was cut before its end')
+  request.log.error({ request_id: request.id, err }, 'a response failed midway; connection closed')
 }
 
 export function headOf({ reply, whole: { fileName }, isGzip }: Asked): { [name: string]: string } {
@@ -102,12 +102,14 @@ export function headOf({ reply, whole: { fileName }, isGzip }: Asked): { [name: 
   }
 }
 
-/** The head of an answer that is not held. */
+/** The head of a streamed response. */
 function streamHeadOf(asked: Asked): { [name: string]: string } {
   return { ...headOf(asked), 'content-type': asked.whole.contentType, 'cache-control': 'private, no-cache' }
 }
 
-/** Bounds how many large answers go out at once; the next is refused. An address without a valid credential has one at most. */
+/**
+ * Limits how many large responses are sent at once; the next is refused. An address without a valid credential may have one.
+ */
 export class LargeAnswers {
   private readonly all: Semaphore
   private readonly addresses = new Set<string>()

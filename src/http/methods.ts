@@ -7,8 +7,8 @@ import { pagePaths } from './page.js'
 import { toRoute } from './serve.js'
 
 /**
- * Gives every path an answer to the methods that it does not take: 405 with Allow, after the same admission as the path
- * itself and before a body is read.
+ * Makes every path answer 405 with Allow to the methods that it does not accept, after the path's own admission and before a
+ * body is read.
  */
 export function refuseOtherMethods(app: FastifyInstance, admission: Admission, operations: readonly Operation[]): void {
   for (const path of new Set(operations.map(({ endpoint }) => endpoint.path))) {
@@ -23,12 +23,12 @@ export function refuseOtherMethods(app: FastifyInstance, admission: Admission, o
   for (const path of [...PROBES, ...pagePaths()]) refuse(app, path, ['GET', 'HEAD'])
 }
 
-/** A path that does not exist is told so only to who may read the others. */
+/** Answers 404 for unknown paths. Runs after admission, so that only clients with a valid credential can look for paths. */
 export async function refuseUnknownPath(request: FastifyRequest): Promise<void> {
   if (request.is404) throw new Problem('path_not_found')
 }
 
-/** Answers the methods that a path does not take, after `admit` and the hooks of the scope. */
+/** Answers 405 to all other methods, after `admit` and the hooks of the scope. */
 export function refuse(app: FastifyInstance, path: string, methods: string[], admit?: Admission['required']): void {
   const allow = [...new Set(methods)].sort().join(', ')
   const refusal = async () => {

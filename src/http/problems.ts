@@ -7,7 +7,7 @@ const CUT_SHORT = 'is not well-formed, or not as long as Content-Length says'
 
 export const PROBLEM_TYPE = 'application/problem+json'
 
-/** How the answers of a scope tell a problem. */
+/** How a scope formats its problems. */
 export interface ProblemShape {
   contentType: string
   bodyOf(problem: Problem, requestId: string): unknown
@@ -18,7 +18,7 @@ const contractShape: ProblemShape = {
   bodyOf: (problem, requestId) => problem.toBody(requestId),
 }
 
-/** The one place where an error becomes an answer: what is not of the catalogue tells the client nothing and the log all. */
+/** Converts errors to responses. Errors outside the catalogue are logged in full; the client gets no details. */
 export function errorSender(shape = contractShape) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const isCutOff = request.raw.errored !== null && request.raw.errored === error
@@ -28,17 +28,17 @@ export function errorSender(shape = contractShape) {
   }
 }
 
-/** Each kind of fault is logged once a minute, as a client may cause it a thousand times a second. */
+/** Each kind of fault is logged once a minute, because a client may cause it a thousand times a second. */
 function logFault(problem: Problem, error: unknown, request: FastifyRequest): void {
   const cause = problem.cause ?? error
-  // What a store says is for its operator; where in our code it was met says nothing.
+  // A store's message is enough for the operator; our stack would add nothing.
   const err = cause instanceof StoreError ? cause.message : cause
   if (request.server.faultLines.take(`${problem.code}: ${kindOf(err)}`)) {
     request.log.error({ request_id: request.id, err }, problem.code)
   }
 }
 
-/** Where an error was thrown; its message may contain what a client sent. */
+/** The kind of an error is where it was thrown. Its message may contain what a client sent. */
 function kindOf(err: unknown): string {
   if (!(err instanceof Error)) return String(err).slice(0, MAX_KIND_CHARACTERS)
   const place = /^ +at .*$/m.exec(err.stack ?? '')?.[0].trim() ?? ''

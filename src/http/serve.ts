@@ -28,13 +28,10 @@ export interface ServeDeps {
   bounds: Bounds
 }
 
-/** Notes what is served, for the API's own description; whether its answers are held. */
+/** Records what is served, for the API's own description, and whether its responses are cached. */
 export type Record = (endpoint: Endpoint, isHeld: boolean) => void
 
-/**
- * Registers reads: an answer that is held for this version of the data is sent as it is; otherwise it is read in one
- * snapshot, made ready, and held for the next.
- */
+/** Registers reads. A response that is cached and current is sent as it is; otherwise it is read in one snapshot and cached. */
 export function serveReads(app: FastifyInstance, deps: ServeDeps, record: Record): ServeRead {
   const { origins, challengeUrl, bounds } = deps
   return (endpoint, handler) => {
@@ -54,17 +51,14 @@ export function serveReads(app: FastifyInstance, deps: ServeDeps, record: Record
   }
 }
 
-/** How an answer is made that is not held. */
+/** How to make a response that is not cached. */
 export interface Making {
   make(db: Db): Promise<Ready>
-  /** Whether it may take longer than the event loop can be held. */
+  /** Whether it may block the event loop for too long. */
   isLong: boolean
 }
 
-/**
- * Answers a read with what is held under a key and right at this version of the data; `prepare` says how to make it where
- * nothing is.
- */
+/** Answers a read from the cache; if the key is not cached, `prepare` says how to make the response. */
 export async function sendRead(
   deps: ServeDeps,
   request: FastifyRequest,
@@ -89,7 +83,7 @@ export function madeFrom({ reads }: Pick<Db, 'reads'>, { donnees: version }: Ver
   return { ready, dependencies: reads.dependencies(), version }
 }
 
-/** What is held under a key and right at the version of the data that a request must see. */
+/** The cached response of a key that is current at the version that the request must see. */
 export async function heldFor(
   { cache, metrics }: ServeDeps,
   { versions: { donnees } }: FastifyRequest,
@@ -102,13 +96,13 @@ export async function heldFor(
   return held
 }
 
-/** What a long read is not given the time for. */
+/** Turns the timeout of a long read into `search_too_broad`. */
 function tellTooBroad(error: unknown): never {
   if (!(error instanceof StoreError) || error.fault !== 'slow') throw error
   throw new Problem('search_too_broad', { cause: error })
 }
 
-/** Registers operations whose answer is about the caller, or that change something; it is never held. */
+/** Registers operations that are about the caller or change something. Their responses are never cached. */
 export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDeps, record: Record): ServeAction {
   const bulk = new BulkBodies(bounds.bulkBytes)
   return (endpoint, handler) => {
@@ -146,15 +140,15 @@ export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDep
   }
 }
 
-/** What is known of a ready body that is sent. */
+/** What `sendReady` must know of a ready body. */
 export interface Sending {
   admission: Admission
-  /** Whether it was cached when the request came; one that was being read then was not. */
+  /** Whether it was cached when the request arrived; one that was still in flight was not. */
   isCached: boolean
   contentType?: string
 }
 
-/** Sends a body that is ready, or 304 where the client has it: that costs nothing if the body was cached and is named. */
+/** Sends a ready body, or 304 if the client has it. A 304 is free if the body was cached and the condition names its tag. */
 export function sendReady(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -200,7 +194,7 @@ function debutName(endpoint: Endpoint): string {
   return Object.keys(endpoint.query).find((name) => name.startsWith('debut_')) as string
 }
 
-/** Throws `scope_required` where the credential does not have what the operation takes. */
+/** Throws `scope_required` if the credential lacks the scope of the operation. */
 export function requireScope({ scope }: Endpoint, { principal }: FastifyRequest): void {
   if (scope && !principal?.portee.includes(scope)) throw new Problem('scope_required')
 }

@@ -23,9 +23,9 @@ import { shedLoad } from './shedding.js'
 import { Connections } from './sockets.js'
 import { Tally } from './tally.js'
 
-/** JSON is parsed at once, while nothing else runs. */
+/** Parsing JSON blocks the event loop. */
 const MAX_JSON_BYTES = 131_072
-/** A time-out is noticed so late at most. */
+/** How often the server looks for requests and connections that timed out. */
 const TIMEOUT_CHECK_MILLISECONDS = 1_000
 
 export interface HttpSettings {
@@ -38,7 +38,7 @@ export interface HttpSettings {
   requestTimeoutSeconds: number
   /** How long a connection may idle. */
   keepAliveSeconds: number
-  /** Connections beyond are closed at once. */
+  /** Further connections are closed at once. */
   maxConnections: number
 }
 
@@ -47,13 +47,13 @@ export interface HttpDeps {
   origins: Origins
   budgets: Budgets
   /**
-   * May rewrite an address before the router reads it, for a scope that accepts what the router would refuse, or that is at the
-   * root of the called host.
+   * May rewrite a URL before routing, for a scope that accepts URLs which the router refuses, or that is at the root of the
+   * called host.
    */
   rewriteUrl(url: string, isAtRoot: boolean): string
 }
 
-/** A server with the phases that every request passes, and no route. */
+/** A server with the phases that every request passes, but without routes. */
 export function createHttpServer(settings: HttpSettings, deps: HttpDeps): FastifyInstance {
   const { log } = settings
   const { metrics, origins, budgets } = deps
@@ -92,7 +92,6 @@ export function createHttpServer(settings: HttpSettings, deps: HttpDeps): Fastif
   return app
 }
 
-/** Options that need nothing but the settings. */
 function frameworkOptions({ log, tls, maxBodyBytes, maxHeadBytes }: HttpSettings, { origins, rewriteUrl }: HttpDeps) {
   return {
     loggerInstance: log,
@@ -103,7 +102,7 @@ function frameworkOptions({ log, tls, maxBodyBytes, maxHeadBytes }: HttpSettings
     bodyLimit: maxBodyBytes,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    // The router would take the server as a whole for the page at `/`.
+    // `OPTIONS *` is about the whole server, but the router would route it to the page at `/`.
     rewriteUrl: (raw: IncomingMessage) => rewriteUrl(raw.url === '*' ? '/*' : (raw.url ?? ''), origins.isAtRoot(raw)),
     routerOptions: {
       ignoreTrailingSlash: true,
@@ -132,14 +131,14 @@ function createNodeServer(settings: HttpSettings): Server {
     ? createTlsServer({ ...bounds, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: requestTimeoutSeconds * 1000 })
     : createServer(bounds)
   server.maxConnections = maxConnections
-  // The head is bounded in bytes; a bound on its lines would silently lose a credential behind many others.
+  // The head is limited in bytes. Above a limit on their number Node silently drops headers, possibly the credential.
   server.maxHeadersCount = 0
-  // A client that has sent all it wants to send still gets its answers. Node has this property, its types do not.
+  // A client that half-closes the connection still gets its responses. Node has this property, its types do not.
   Object.assign(server, { httpAllowHalfOpen: true })
   return server
 }
 
-/** Every method that the parser knows reaches a route, so that each wrong one is told apart from a wrong path. */
+/** Routes every method that the parser knows, so that a wrong method is distinguished from a wrong path. */
 function addMethods(app: FastifyInstance): void {
   const known = new Set<string>(app.supportedMethods)
   for (const method of METHODS) {
@@ -163,7 +162,7 @@ function addParsers(app: FastifyInstance): void {
   )
 }
 
-/** A form is held to what a query is: valid UTF-8, and no name twice with two values. */
+/** A form obeys the rules of a query: valid UTF-8, and no name with two different values. */
 function readForm(body: string): Record<string, string> {
   const fields = [...decodeQuery(body)].map(([name, [value = '', ...others]]) => {
     if (others.some((other) => other !== value)) throw invalidParameter(name, 'was given twice with different values')
@@ -172,7 +171,7 @@ function readForm(body: string): Record<string, string> {
   return Object.fromEntries(fields)
 }
 
-/** Ids that no two processes share and that cost a counter. */
+/** Ids that are unique across processes and cost only a counter. */
 function requestIds(): () => string {
   const prefix = `${process.pid.toString(36)}${Date.now().toString(36)}`
   let count = 0

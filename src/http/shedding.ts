@@ -3,12 +3,12 @@ import type { FastifyInstance } from 'fastify'
 import { Problem } from '../errors.js'
 
 const RESOLUTION_MILLISECONDS = 10
-/** The median of fewer turns says nothing: one long turn, as at the start, is over when it is noticed. */
+/** Minimum number of turns for a median. A single long turn, as at startup, must not cause shedding. */
 const MIN_TURNS = 3
 const RETRY_SECONDS = 2
 
 export interface SheddingLimits {
-  /** The median delay of a turn of the event loop past which new requests are shed. */
+  /** The median delay of a turn of the event loop above which new requests are shed. */
   maxDelayMilliseconds: number
   checkMilliseconds: number
 }

@@ -28,7 +28,7 @@ import {
   toRoute,
 } from './serve.js'
 
-/** The largest answer that is made in memory: it is joined, compressed and tagged while nothing else runs. */
+/** Maximum size of a response that is built in memory. Joining and hashing it block the event loop. */
 const MAX_MADE_BYTES = 8_388_608
 /** How many size probes run at once; others queue briefly. */
 const MAX_PROBES = 2
@@ -36,8 +36,8 @@ const MAX_PROBES = 2
 type Deps = ServeDeps & { limits: WholeLimits }
 
 /**
- * Registers reads whose answer has no pages. One that fits in an eighth of the cache, and in 8 MiB, is made once for all who
- * ask, tagged and cached as any read is. A larger one is streamed, to each client from a snapshot of its own.
+ * Registers reads whose response is not paged. One that fits in an eighth of the cache, and in 8 MiB, is built once for all
+ * concurrent requests, tagged and cached like other reads. A larger one is streamed to each client from its own snapshot.
  */
 export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): ServeWhole {
   const { bounds } = deps
@@ -64,8 +64,8 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
 }
 
 /**
- * Makes an answer, or waits for the request that makes it, and sends it. What is shared with those that wait is the answer, or
- * that it is too large: each of them is then refused, or served from a snapshot of its own.
+ * Builds a response, or waits for a request that is building the same one. They share the response, or the result that it is
+ * too large; then each is refused or streamed from its own snapshot.
  */
 async function answer(
   deps: Deps,
@@ -97,13 +97,16 @@ function sendMade({ admission, limits }: Deps, asked: Asked, ready: Ready, isCac
   })
 }
 
-/** An answer that is being read: what is known once it is whole or too large, and when its snapshot has ended. */
+/**
+ * A response that is being read. `begun` resolves once it is known to be complete or too large, `ended` when its snapshot has
+ * ended.
+ */
 interface Reading {
   begun: Promise<{ texts: string[]; isWhole: boolean; made(ready: Ready): Made }>
   ended: Promise<void>
 }
 
-/** The answer does not fit in memory. It goes out as it is read, to each that asked. */
+/** The response does not fit in memory. It is streamed to each caller. */
 class TooLarge extends Error {}
 
 function read({ store, cache, limits }: Deps, asked: Asked, large: LargeAnswers): Reading {
@@ -121,7 +124,9 @@ function read({ store, cache, limits }: Deps, asked: Asked, large: LargeAnswers)
   return { begun: Promise.race([start, ended.then(() => start)]), ended }
 }
 
-/** Sends an answer that is known to be too large, from a snapshot that is not opened before its turn. */
+/**
+ * Streams a response that is known to be too large. Its snapshot opens only after the limit of concurrent responses admits it.
+ */
 function readAlone({ store, limits }: Deps, asked: Asked, large: LargeAnswers): Promise<void> {
   return goOut(asked, large, () =>
     store.stream((db) => sendOn(asked, limits, bytesOf([], asked.whole.pieces(db)[Symbol.asyncIterator]()))),
@@ -137,7 +142,7 @@ async function madeOf({ begun, ended }: Reading, isGzip: boolean): Promise<Made>
   return made({ body, etag: etagOf(body) })
 }
 
-/** Reads up to so many bytes, or a piece more. */
+/** Reads at most one piece more than `maxBytes`. */
 async function collect(
   pieces: AsyncIterator<string>,
   maxBytes: number,
@@ -153,7 +158,7 @@ async function collect(
   return { texts, isWhole: false }
 }
 
-/** Whether an Accept-Encoding takes gzip, https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3. */
+/** Whether an Accept-Encoding accepts gzip, https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3. */
 function takesGzip(header = ''): boolean {
   const weights = new Map(
     header.split(',').map((each) => {

@@ -4,9 +4,9 @@ export type LimitsLog = Pick<FastifyBaseLogger, 'info' | 'warn'>
 
 export interface BreakerTimes {
   tickMilliseconds: number
-  /** Nobody waits longer for an answer than so many ticks. */
+  /** How many ticks a caller waits for an answer at most. */
   patienceTicks: number
-  /** After a failure nothing is asked for so long. */
+  /** The time from a failure to the next probe. */
   pauseMilliseconds: number
 }
 
@@ -15,20 +15,20 @@ const TIMES: BreakerTimes = { tickMilliseconds: 50, patienceTicks: 5, pauseMilli
 export interface Server {
   /** Its name for the log, without any secret. */
   name: string
-  /** Whether there is a connection that a command may be written to. */
+  /** Whether there is a connection that can send commands. */
   isConnected(): boolean
-  /** Asks for something that succeeds only where counting does. */
+  /** Runs a command that succeeds only if counting works. */
   probe(): Promise<unknown>
-  /** Drops the connection and makes another. */
+  /** Drops the connection and opens another. */
   reconnect(): void
 }
 
 /**
- * Stands between requests and a server that may be away or slow: whoever asks has an answer soon, or is told that there
- * is none. Once away, the server is asked by probes alone, so that no request waits to learn that it still is.
+ * A circuit breaker for a server that may be down or slow. Callers get an answer or `undefined` quickly. While the server is
+ * down only probes contact it, so that no request waits for a timeout.
  */
 export class Breaker {
-  private state: 'starting' | 'up' | 'away' | 'stopped' = 'starting'
+  private state: 'starting' | 'up' | 'down' | 'stopped' = 'starting'
   private readonly asked = new Set<Asked>()
   private ticks = 0
   private ticker: NodeJS.Timeout | undefined
@@ -45,7 +45,7 @@ export class Breaker {
     return this.state === 'up'
   }
 
-  /** What the server answers; undefined where it does not in time, or refuses. Never rejects. */
+  /** The server's answer; undefined if it refuses or does not answer in time. Never rejects. */
   ask<T>(send: () => Promise<T>): Promise<T | undefined> {
     return new Promise((resolve) => {
       const asked: Asked = { tick: this.ticks, giveUp: () => resolve(undefined) }
@@ -56,35 +56,36 @@ export class Breaker {
           this.asked.delete(asked)
           resolve(answer)
         },
-        // What fails after it was given up belongs to a connection that is dropped already.
+        // A failure after the caller gave up belongs to a connection that is already dropped.
         (error) => this.asked.has(asked) && this.fail(reasonOf(error)),
       )
     })
   }
 
-  /** Whoever waits is answered at once; the server is probed until it is back. */
+  /** Answers all waiting calls with `undefined`, and probes the server until it is back. */
   fail(reason: string): void {
     for (const { giveUp } of this.asked) giveUp()
     this.asked.clear()
     if (this.state === 'stopped') return
-    if (this.state !== 'away') this.log.warn(`limits: ${this.server.name} is away (${reason}); counting without it`)
-    this.state = 'away'
+    if (this.state !== 'down')
+      this.log.warn(`limits: ${this.server.name} is unavailable (${reason}); each node counts separately`)
+    this.state = 'down'
     this.nextProbe ??= setTimeout(() => this.probe(), this.times.pauseMilliseconds).unref()
     this.server.reconnect()
   }
 
-  /** Finds out how it begins, unless a failure has said so already. */
+  /** Probes the server for the first state, unless a failure has already set it. */
   async start(): Promise<void> {
     if (this.state === 'starting') await this.probe()
   }
 
-  /** Asks whether the server counts, and says so where it does again. */
+  /** Checks whether the server counts, and logs when it is back. */
   private async probe(): Promise<void> {
     this.nextProbe = undefined
     if (!this.server.isConnected()) return this.fail('not connected')
     const answer = await this.ask(() => this.server.probe())
     if (answer === undefined || this.state === 'stopped') return
-    if (this.state === 'away') this.log.info(`limits: ${this.server.name} is back`)
+    if (this.state === 'down') this.log.info(`limits: ${this.server.name} is back`)
     this.state = 'up'
   }
 
@@ -96,8 +97,8 @@ export class Breaker {
   }
 
   /**
-   * Counts patience in ticks of the event loop, not by the clock: a loop that was held up must not take its own delay
-   * for the server's, with the answers still unread.
+   * Measures the wait in ticks of the event loop, not by the clock. After the loop was blocked, answers may still be unread;
+   * its own delay must not count as the server's.
    */
   private tick(): void {
     const { patienceTicks, tickMilliseconds } = this.times
@@ -119,8 +120,8 @@ interface Asked {
 }
 
 /**
- * A system's code, or the word that a server's refusal begins with. Never more of a refusal: an old server repeats the
- * command that it does not know, password included.
+ * A system's error code, or the first word of a server's refusal. Never more of a refusal: an old server repeats the command
+ * that it does not know, including the password.
  */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException

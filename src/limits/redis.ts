@@ -8,12 +8,12 @@ import { LimiterRegistry } from './local.js'
 const START_MILLISECONDS = 1_000
 const CONNECT_MILLISECONDS = 2_000
 const MAX_BACKOFF_MILLISECONDS = 2_000
-/** A connection that was ended is destroyed after so long, for a server that does not end it too. */
+/** How long to wait for the server to close a connection before it is destroyed. */
 const GOODBYE_MILLISECONDS = 100
 
 /**
- * The window is that of the server's clock, so nodes need none in common. It stands in the value, so the one key that is
- * touched is declared, as a proxy or a cluster asks; whatever else is found there is a caller who has used nothing.
+ * The window follows the server's clock, so that nodes need no synchronised clocks. It is stored in the value, so that the
+ * script declares its only key, as proxies and clusters require. A malformed value counts as unused.
  */
 const COUNT = `
 local quota, length, step = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -31,14 +31,14 @@ return {1, math.max(0, quota - used - step), reset}`
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    /** Counts a step, 1 or -1; answers whether it was allowed, what remains, and the seconds to the window's end. */
+    /** Counts a step, 1 or -1. Returns whether it was allowed, what remains, and the seconds to the end of the window. */
     palmaresCount(key: string, quota: number, window: number, step: number): Result<[number, number, number], Context>
   }
 }
 
 /**
- * Limits that several nodes share through a Redis or Valkey server, counted by `fallback` while it is away. Where it
- * cannot be reached at the start, a warning says so, and the limits are shared as soon as it can.
+ * Limits that several nodes share through a Redis or Valkey server; `fallback` counts while it is down. If it cannot be reached
+ * at startup, a warning is logged, and the limits are shared as soon as it is up.
  */
 export async function openRedisLimits(
   url: string,
@@ -74,7 +74,7 @@ class RedisLimits implements Limits {
         this.attempts = 0
         return true
       },
-      // One that is connected, and waits for its greeting to be answered, may wait for ever.
+      // A connected client that waits for the reply to its greeting may wait for ever.
       reconnect: () => /^(connect|ready)$/.test(redis.status) && redis.disconnect(true),
     }
     this.breaker = new Breaker(server, log, times)
@@ -82,7 +82,7 @@ class RedisLimits implements Limits {
     redis.on('close', () => this.onBroken(new Error('closed')))
   }
 
-  /** Waits a little for the server, so that the first requests are shared too. */
+  /** Waits briefly for the server, so that the first requests are shared too. */
   async start(): Promise<void> {
     await once(this.redis, 'ready', { signal: AbortSignal.timeout(START_MILLISECONDS) }).catch(() => undefined)
     await this.breaker.start()
@@ -97,7 +97,7 @@ class RedisLimits implements Limits {
 
   async close(): Promise<void> {
     this.breaker.stop()
-    // Between two connections there is nothing whose end could be told.
+    // Between two connections there is no connection whose end could be awaited.
     const isConnected = this.redis.status !== 'reconnecting' && this.redis.status !== 'end'
     const ended = isConnected && once(this.redis, 'end').catch(() => undefined)
     this.redis.disconnect()
@@ -118,9 +118,9 @@ class RedisLimits implements Limits {
       disconnectTimeout: GOODBYE_MILLISECONDS,
       retryStrategy: () => Math.min(50 * 2 ** Math.min(this.attempts++, 10), MAX_BACKOFF_MILLISECONDS),
       enableAutoPipelining: true,
-      // The probe finds out more than a ready check, which needs a right of its own.
+      // The probe verifies more than a ready check, which also needs its own permission.
       enableReadyCheck: false,
-      // Nothing waits for a connection or is sent twice: the fallback has counted it meanwhile.
+      // Commands are neither queued nor resent, because the fallback has counted them meanwhile.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
@@ -131,7 +131,7 @@ class RedisLimits implements Limits {
 
   private onBroken(error: Error & { command?: { name: string } }): void {
     const hasNoDatabase = error.command?.name === 'select'
-    // The connection would go on with the first database, where nobody asked it to count.
+    // The connection would continue on database 0, which was not configured.
     if (hasNoDatabase) this.redis.disconnect(true)
     this.breaker.fail(hasNoDatabase ? 'it has no such database for us' : reasonOf(error))
   }
@@ -169,7 +169,7 @@ class RedisLimiter implements Limiter {
     return { allowed: allowed === 1, remaining, resetSeconds }
   }
 
-  /** The server learns who called only as a hash: a login and an address are nothing to leave there. */
+  /** Only a hash of the caller goes to the server, because it must not store logins and addresses. */
   private count(caller: string, step: 1 | -1): Promise<[number, number, number] | undefined> {
     const key = this.prefix + hash('sha256', caller, 'base64url').slice(0, 22)
     return this.breaker.ask(() => this.redis.palmaresCount(key, this.quota, this.windowSeconds, step))

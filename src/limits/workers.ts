@@ -1,13 +1,13 @@
 import type { Budget, Limiter, Limits } from './limits.js'
 import { LocalLimits } from './local.js'
 
-/** A supervisor that takes longer is taken for one that hangs. */
+/** A supervisor that takes longer is assumed to hang. */
 const ANSWER_TIMEOUT_MILLISECONDS = 1_000
 
-/** The limiter's name, quota and window, and the caller; whether it is a charge, or the taking back of one. */
+/** The limiter's name, quota and window, and the caller; whether it is a charge or a refund. */
 type Call = readonly [name: string, quota: number, windowSeconds: number, caller: string, isTake: boolean]
 
-/** What a worker asks its supervisor to count, in the order in which it happened. */
+/** What a worker asks its supervisor to count, in order. */
 export interface LimitsQuestion {
   kind: 'limits'
   batch: number
@@ -35,7 +35,7 @@ export function answer(limits: LocalLimits, { batch, calls }: LimitsQuestion): L
 /** A charge that waits for its budget. */
 interface Charge {
   resolve(budget: Budget): void
-  /** What counts where the supervisor does not answer. */
+  /** Counts in this process, if the supervisor does not answer. */
   takeHere(): Budget
 }
 
@@ -44,14 +44,14 @@ interface Batch {
   timer: NodeJS.Timeout
 }
 
-/** Counts are the supervisor's. All calls of one turn of the event loop are one message, and so are their budgets. */
+/** The supervisor counts. All calls of one turn of the event loop are one message, and so are their budgets. */
 export class WorkerLimits implements Limits {
   private readonly here = new LocalLimits()
   private readonly sent = new Map<number, Batch>()
   private calls: Call[] = []
   private charges: Charge[] = []
   private batches = 0
-  /** Set from a question without an answer to the next answer: nobody waits for a supervisor that hangs. */
+  /** Set after a question without an answer, until the next answer: nobody waits for a supervisor that hangs. */
   private isSilent = false
 
   constructor(
@@ -79,7 +79,7 @@ export class WorkerLimits implements Limits {
     }
   }
 
-  /** Takes what the supervisor answered; late, it says that the supervisor is back. */
+  /** Takes an answer of the supervisor. A late one only shows that it is back. */
   heard({ batch, budgets }: LimitsAnswer): void {
     this.isSilent = false
     const answered = this.sent.get(batch)
@@ -108,7 +108,7 @@ export class WorkerLimits implements Limits {
     const { calls, charges } = this
     this.calls = []
     this.charges = []
-    // An event loop that was held up reads the answers that wait before it decides.
+    // After a blocked event loop, waiting answers are read before the decision.
     const timer = setTimeout(() => setImmediate(() => this.miss(batch)), ANSWER_TIMEOUT_MILLISECONDS)
     this.sent.set(batch, { charges, timer })
     this.ask({ kind: 'limits', batch, calls })
@@ -116,7 +116,7 @@ export class WorkerLimits implements Limits {
 
   private miss(batch: number): void {
     if (!this.sent.has(batch)) return
-    if (!this.isSilent) this.log.warn('the supervisor does not answer; limits are counted by this process alone')
+    if (!this.isSilent) this.log.warn('no answer from the supervisor; this process counts limits separately')
     this.isSilent = true
     this.giveUp(batch)
   }

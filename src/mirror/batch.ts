@@ -9,33 +9,35 @@ import type { Clock } from './clock.js'
 import { BadAnswer, MirrorError } from './errors.js'
 import { type Resource, remember, throwIfTaken } from './state.js'
 
-/** A batch goes into the store when it has so many answers, or is so old, or so long. */
+/** A batch is written when it reaches this number of answers, this age or this size. */
 const BATCH_ANSWERS = 500
 const BATCH_MILLISECONDS = 30_000
 const BATCH_CHARACTERS = 32_000_000
-/** Merging costs what the portal is large, so it may take one part in so many of the time and no more. */
+/** The cost of a merge grows with the portal, so merging may use about 1/`MERGE_SHARE` of the time. */
 const MERGE_SHARE = 10
 
 export type Line = Record<string, unknown> & { type: string }
 
-/** What came and is not in the store yet. What is put together, without waiting in between, goes in together. */
+/**
+ * Received records that are not yet in the store. Lines that are put without waiting in between are written in one transaction.
+ */
 export interface Batch {
   /**
-   * Lines of the dump that belong together, each about a record; a later one of the same record replaces it. Throws
+   * Lines of the dump that belong together, each about a record; a later line about the same record replaces it. Throws
    * `BadAnswer` for a bad field, and takes none of them then.
    */
   put(lines: readonly Line[], path: string): void
-  /** Whether lines of a type wait to go in. */
+  /** Whether lines of a type are waiting to be written. */
   holds(type: string): boolean
   /** An answer that the lines before it came from. */
   answered(resource: Resource): void
-  /** An address that answers nothing any more. */
+  /** An address that is no longer copied. */
   gone(chemin: string): void
-  /** Puts everything into the store, the lines whole or not at all, then the answers. */
+  /** Writes everything: the lines all or none, then the answers. */
   flush(): Promise<void>
-  /** The same, where it is time. */
+  /** Flushes if it is time. */
   flushIfDue(): Promise<void>
-  /** What became of the lines so far, by type. */
+  /** What the lines changed so far, by type. */
   readonly tallies: ReadonlyMap<string, Tally>
 }
 
@@ -58,7 +60,7 @@ export function makeBatch({ store, clock, maker, onWarning }: BatchOptions): Bat
       const begun = clock.now()
       const report = await merge(store, lines.values())
       for (const tally of report.tallies) add(tallies, tally)
-      // An account may be added between the look for it and the removal of its author.
+      // An account may be added between the check and the removal of its author.
       for (const login of report.removedAccounts) onWarning(`the account ${login} is removed with its author`)
       lastMergeMilliseconds = clock.now() - begun
     }
@@ -69,7 +71,7 @@ export function makeBatch({ store, clock, maker, onWarning }: BatchOptions): Bat
   const flush = () => {
     const taken = pending
     pending = makePending(clock.now())
-    // One after the other: a line of a later batch may rest on one of an earlier batch.
+    // One after the other: a line of a later batch may depend on one of an earlier batch.
     last = last.then(() => write(taken))
     return last
   }
@@ -115,7 +117,7 @@ function makePending(since: number): Pending {
   return { since, characters: 0, types: new Set(), lines: new Map(), answers: new Map(), gone: new Set() }
 }
 
-/** Reads a line as the import will, so that what is wrong is told with where it came from. */
+/** Reads a line as the import will, so that a fault is reported with the path that it came from. */
 function checked(line: Line, path: string): { kind: Kind; key: string } {
   const kind = kindOf(line.type) as Kind
   try {
@@ -132,7 +134,7 @@ async function merge(store: Store, lines: Iterable<string>): Promise<ImportRepor
     return await importDump(store, bytesOf(lines), { replace: false, withAccounts: false })
   } catch (error) {
     if (!(error instanceof ImportError)) throw error
-    throw new MirrorError(`what came does not fit together: ${error.message.split('\n')[0]}`, undefined, {
+    throw new MirrorError(`the portal's responses are inconsistent: ${error.message.split('\n')[0]}`, undefined, {
       cause: error,
     })
   }

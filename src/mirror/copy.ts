@@ -2,7 +2,7 @@ import { formatInstant, UNKNOWN_DATE } from '../instant.js'
 import type { Db } from '../store/store.js'
 import { idFieldOf, NOUNS, type Noun, type PlainNoun } from './source.js'
 
-/** Which records the copy has, with what a pass must know of each. */
+/** The records of the copy, with what a pass must know of each. */
 export interface Known extends Record<PlainNoun | 'auteurs', Set<number>> {
   rubriques: Map<number, string>
   /** With their scores. */
@@ -26,9 +26,9 @@ async function findIds(db: Db, noun: Noun): Promise<Set<number>> {
 }
 
 /**
- * What the copy holds of a record that follows from more than its own answer: of an author the points of what they solved,
- * which move with the challenges; of a challenge how many of its authors there are. Where it is not what it was when the
- * answer was read, the answer is read anew, though it may be the same.
+ * The derived values of a record in the copy: for an author the points of the solves, which change with the challenges; for a
+ * challenge the number of its authors. If they changed since the answer was read, the answer is read again, even if it is
+ * unchanged.
  */
 export async function readingsOf(db: Db, noun: Noun, ids: readonly number[]): Promise<Map<number, string>> {
   if ((noun !== 'auteurs' && noun !== 'challenges') || ids.length === 0) return new Map()
@@ -43,7 +43,7 @@ export async function readingsOf(db: Db, noun: Noun, ids: readonly number[]): Pr
   return new Map(rows.map(({ id, lecture }) => [id, String(lecture)]))
 }
 
-/** An author as the copy has them, and the dates of what they solved; undefined for one whom it lacks. */
+/** An author of the copy, with the dates of the solves; undefined if the copy lacks the author. */
 export async function findAuteur(
   db: Db,
   id: number,
@@ -58,7 +58,7 @@ export async function findAuteur(
   return { auteur, validations: new Map(rows.map(({ id_challenge, date }) => [id_challenge, dateOf(date)])) }
 }
 
-/** Authors who have an account in this store, or the one with an id if they have, with a login of each. */
+/** The authors with an account in this store, or only the one with an id, with one login of each. */
 export async function findLogins(db: Db, idAuteur?: number): Promise<Map<number, string>> {
   const select = 'select id_auteur, min(login) as login from comptes'
   const rows = await (idAuteur === undefined

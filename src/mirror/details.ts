@@ -7,10 +7,10 @@ import type { Listed, Noun } from './source.js'
 import { lookUp, type Resource } from './state.js'
 import { removeRecord, takeAuteur, takeChallenge, takePlain } from './take.js'
 
-/** Records whose state is looked up at a time. */
+/** Records per lookup of their state. */
 const CHUNK_RECORDS = 500
 
-/** Reads every record that is listed, but for those that this pass has seen; challenges first, as authors refer to them. */
+/** Reads every listed record, except those that this pass has seen; challenges first, because authors refer to them. */
 export async function readDetails(pass: Pass, listed: ReadonlyMap<Noun, Listed[]>): Promise<void> {
   const { store, batch, connections, touched, passe, faults, unlisted } = pass
   const estimate = makeEstimate(pass, listed)
@@ -34,7 +34,7 @@ export async function readDetails(pass: Pass, listed: ReadonlyMap<Noun, Listed[]
         await batch.flushIfDue()
       })
     }
-    // The points of authors, by which `readingsOf` tells whom to read anew, move with the scores.
+    // Points of authors change with the scores, and `readingsOf` decides by them which authors to read again.
     if (noun === 'challenges' && touched.hasNewScore) await batch.flush()
   }
 }
@@ -72,32 +72,34 @@ async function readDetail(
   remember(await takeAuteur(pass, listed.id, read, chemin))
 }
 
-/** What the copy holds of a record is as it was read, as the list says it, and a challenge by the same settings. */
+/**
+ * What must be the same for an answer to be current: the derived values, the note of the list, and for challenges the settings.
+ */
 function lectureOf({ reglage }: Pass, noun: Noun, { note }: Listed, reading: string): string {
   return noun === 'challenges' ? `${reading} ${reglage.slice(0, 16)} ${note}` : reading
 }
 
 /**
- * A challenge that came after the list was read is read now; one that is not there, or cannot be read, leaves its solves out
- * until it can.
+ * New challenges that solves may refer to. Each is read at once. If one does not exist or cannot be read, its solves are left
+ * out until it can.
  */
 const MAX_NEW_CHALLENGES = 10_000
 
 async function readIfNew(pass: Pass, id: number, path: string): Promise<void> {
   const { known, unlisted, faults } = pass
   if (known.challenges.has(id)) return
-  // Another connection may have begun to ask.
+  // Another connection may already be reading it.
   const underWay = unlisted.get(id)
   if (underWay) return void (await underWay)
   if (unlisted.size >= MAX_NEW_CHALLENGES) {
-    throw new MirrorError(`${path}: validations name more than ${MAX_NEW_CHALLENGES} challenges that no list has`)
+    throw new MirrorError(`${path}: solves refer to more than ${MAX_NEW_CHALLENGES} challenges that are in no list`)
   }
   const asking = faults.tolerate(() => readDetail(pass, 'challenges', { id, note: '' }, undefined, '0'))
   unlisted.set(id, asking)
   await asking
 }
 
-/** Works through items, so many at once, in their order. */
+/** Processes items in order, a number of them at once. */
 async function inTurns<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values()
   let isBroken = false
@@ -114,7 +116,7 @@ async function inTurns<T>(items: readonly T[], atOnce: number, work: (item: T) =
   for (const each of ended) if (each.status === 'rejected') throw each.reason
 }
 
-/** How much is done, and how long the rest takes at the pace of what was asked for so far. */
+/** Shows how much is done, and estimates the rest from the pace of the requests so far. */
 function makeEstimate({ clock, transport, onProgress }: Pass, listed: ReadonlyMap<Noun, Listed[]>) {
   const begun = { at: clock.now(), requests: transport.tally.requests }
   const done = new Map<Noun, number>()

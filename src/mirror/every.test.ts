@@ -41,7 +41,7 @@ test('one that fails is told, and the next one begins in its turn, or when the p
     nothing,
   ])
   expect(begun).toEqual([0, 600, 8 * 86_400, 8 * 86_400 + 600])
-  const rest = 'the copy has what came whole, and the next pass goes on'
+  const rest = 'completed batches are kept, and the next pass resumes'
   expect(told).toEqual(['x', 'y', 'z'].map((each) => `error: ${each}; ${rest}`))
 })
 

@@ -2,11 +2,11 @@ import { StoreError } from '../store/store.js'
 import type { Clock } from './clock.js'
 import { MirrorError } from './errors.js'
 
-/** Timers hold no more than some weeks. */
+/** Timers are limited to some weeks. */
 const MAX_SLEEP_MILLISECONDS = 86_400_000
 
 export interface EveryOptions {
-  /** Seconds from the beginning of one pass to that of the next; a longer pass is followed at once. */
+  /** Seconds from the start of one pass to the start of the next; after a longer pass the next starts immediately. */
   every: number
   clock: Clock
   signal: AbortSignal
@@ -14,8 +14,8 @@ export interface EveryOptions {
 }
 
 /**
- * Pass after pass, until the signal. One that fails is told, and the next one is tried: when the portal may be asked again,
- * where it said that.
+ * Repeats passes until the signal. After a failed pass, which is reported, the next one starts as planned, or when the portal
+ * allows it.
  */
 export async function passAfterPass(options: EveryOptions, pass: () => Promise<void>): Promise<void> {
   const { every, clock, signal, tell } = options
@@ -26,7 +26,7 @@ export async function passAfterPass(options: EveryOptions, pass: () => Promise<v
       await pass()
     } catch (error) {
       if (!(error instanceof MirrorError || error instanceof StoreError)) throw error
-      tell(`error: ${error.message}; the copy has what came whole, and the next pass goes on`)
+      tell(`error: ${error.message}; completed batches are kept, and the next pass resumes`)
       if (error instanceof MirrorError) retryAt = error.retryAt ?? 0
     }
     await waitUntil(Math.max(begun + every * 1_000, retryAt), clock, signal)

@@ -49,7 +49,7 @@ test('a window or a wait past all dates is a rest of a week, and told', async ()
     ask(pace)
     await expect(pace.turn(signal)).rejects.toMatchObject({
       name: 'MirrorError',
-      message: 'the portal asks to be left alone until 2026-03-08T12:00:00.000Z',
+      message: 'the portal asks to wait until 2026-03-08T12:00:00.000Z',
       retryAt: START + 7 * 86_400_000,
     })
   }

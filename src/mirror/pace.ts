@@ -2,20 +2,20 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from './clock.js'
 import { MirrorError } from './errors.js'
 
-/** Whoever asks for more patience than this is told to the operator instead of waited for. */
+/** A longer wait ends the pass and is reported to the operator. */
 const MAX_WAIT_MILLISECONDS = 3_600_000
-/** Nobody means more than this, whatever they write: past it, one request asks how things stand. */
+/** Longer waits are treated as a mistake: after this time, one request probes the portal. */
 const MAX_REST_MILLISECONDS = 7 * 86_400_000
 
-/** When the next request may be sent: by our own ceiling, and by what the other side says of its limits. */
+/** Decides when the next request may be sent, by our own limit and the portal's. */
 export interface Pace {
-  /** Waits for the turn of a request. Throws `MirrorError` where that would take more than an hour. */
+  /** Waits until a request may be sent. Throws `MirrorError` if that would take more than an hour. */
   turn(signal: AbortSignal): Promise<void>
-  /** Reads RateLimit: nothing is left, or what is left is spread over the rest of the window. */
+  /** Reads RateLimit: what is left is spread over the rest of the window; if nothing is left, requests wait for its end. */
   heed(headers: IncomingHttpHeaders): void
-  /** No request before so long from now, those that wait for their turn among them; a week at most. */
+  /** Delays all requests by a time, including those that already wait; at most by a week. */
   rest(milliseconds: number): void
-  /** How long the limits of the other side made us wait so far, beyond our own ceiling. */
+  /** How long the portal's limits made us wait so far, beyond our own limit. */
   waitedMilliseconds(): number
 }
 
@@ -34,13 +34,13 @@ export function makePace(requestsPerSecond: number, clock: Clock): Pace {
         const slot = Math.max(now, ours)
         const at = Math.max(slot, theirs)
         if (at - now > MAX_WAIT_MILLISECONDS) {
-          throw new MirrorError(`the portal asks to be left alone until ${new Date(at).toISOString()}`, at)
+          throw new MirrorError(`the portal asks to wait until ${new Date(at).toISOString()}`, at)
         }
-        // The turn is taken before the wait, so that the next one comes after it.
+        // The slot is reserved before the wait, so that the next request comes after it.
         ours = at + intervalMilliseconds
         waited += at - slot
         if (at > now) await clock.sleep(at - now, signal)
-        // Another connection may have been told to rest meanwhile.
+        // Another connection may have received a longer wait meanwhile.
         if (theirs <= at) return
       }
     },
@@ -62,11 +62,11 @@ function windowsOf({ ratelimit }: IncomingHttpHeaders): { left: number; seconds:
   })
 }
 
-/** What Retry-After asks for, whole seconds or a date; undefined where there is none that can be read. */
+/** What Retry-After asks for, whole seconds or a date; undefined if it is missing or malformed. */
 export function retryAfterMilliseconds(headers: IncomingHttpHeaders, now: number): number | undefined {
   const text = headers['retry-after']?.trim() ?? ''
   if (/^\d{1,12}$/.test(text)) return Number(text) * 1_000
-  // `Date.parse` takes much for a date, -5 and 1.5 among it.
+  // `Date.parse` accepts too much, such as -5 and 1.5.
   const at = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }

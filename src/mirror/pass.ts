@@ -17,20 +17,20 @@ import { keptFor } from './take.js'
 import type { Tally as Requests } from './transport.js'
 
 export interface PassReport {
-  /** What changed, of each kind of record of which anything did. */
+  /** What changed, by kind of record; kinds without changes are left out. */
   tallies: Tally[]
   requests: Requests
-  /** Whether it went on where another run was interrupted. */
+  /** Whether it resumed an interrupted pass. */
   isResumed: boolean
   /** Whether it was asked to stop before its end. */
   isStopped: boolean
-  /** Records that could not be read, each told as a warning; the next pass asks for them again. */
+  /** Records that could not be read, each reported as a warning; the next pass requests them again. */
   faults: number
 }
 
 /**
- * Brings the copy up to what the other side tells, in whole batches. Throws `MirrorError` or `StoreError`; the copy then
- * has what came whole, and the next pass goes on from there.
+ * Updates the copy from the portal, in whole batches. Throws `MirrorError` or `StoreError`; completed batches are kept, and the
+ * next pass resumes from there.
  */
 export async function mirrorPass(options: MirrorOptions): Promise<PassReport> {
   const { store, transport, clock, signal, portalUrl, authors } = options
@@ -41,7 +41,7 @@ export async function mirrorPass(options: MirrorOptions): Promise<PassReport> {
     'hex',
   )
   const before = transport.tally
-  // The pass before may have given the claim back.
+  // The previous pass may have released the claim.
   await claim(store, `${transport.base}/`)
   const { passe, dialecte, isResumed, maker } = await beginPass(store, reglage, Math.floor(clock.now() / 1_000))
   const batch = makeBatch({ store, clock, maker, onWarning: options.onWarning })
@@ -64,7 +64,7 @@ export async function mirrorPass(options: MirrorOptions): Promise<PassReport> {
     // Without a record of a portal nothing is kept, not even the claim.
     if (!isSettled) await release(store, maker)
     else if (isStopped || error instanceof MirrorError) {
-      // Complete answers are kept even so. If writing them is what failed, this fails in the same way.
+      // Complete answers are kept anyway. If writing them is what failed, this fails in the same way.
       await batch.flush()
     }
     if (!isStopped) throw error
@@ -88,7 +88,8 @@ async function run(pass: Pass, settle: (source: Source) => Promise<void>): Promi
   if (!isPortal && !(followed && (await hasRows(pass, 'auteurs')))) refuseEmpty(pass)
   await settle(source)
   if (followed) await removeUnfollowed(pass, followed)
-  // Whoever is in the copy and in no list is asked for; only a 404 removes them, as lists move while they are read.
+  // Requests every record of the copy that is in no list. A record is removed only when its own address answers 404, because
+  // lists change while they are read.
   for (const [noun, rows] of listed) listed.set(noun, [...rows, ...unnamed(known[noun].keys(), rows)])
   await readDetails(pass, listed)
   pass.onProgress('writing the copy', 0, undefined, 1)
@@ -103,7 +104,7 @@ async function run(pass: Pass, settle: (source: Source) => Promise<void>): Promi
   await batch.flush()
 }
 
-/** Asks for the ranking, which tells how the other side speaks, and holds it to what it spoke before. */
+/** Requests the ranking, which shows the portal's dialect. Throws `MirrorError` if that is not the one of earlier passes. */
 async function openSource(
   { store, transport, portalUrl }: MirrorOptions,
   batch: Batch,
@@ -148,7 +149,7 @@ function unnamed(ids: Iterable<number>, listed: readonly Listed[]): Listed[] {
   return [...ids].filter((id) => !named.has(id)).map((id) => ({ id, note: '' }))
 }
 
-/** Who changed is not for an import to count: a total that moves is no field of an author to it. */
+/** The import's own count misses authors whose total changed, because the total is not a field of the author. */
 function talliesOf({ tallies }: Batch, { added, changed }: Pass['touched']): Tally[] {
   const nbOld = [...changed].filter((id) => !added.has(id)).length
   const auteur = tallies.get('auteur')

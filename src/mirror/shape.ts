@@ -5,7 +5,7 @@ import { BadAnswer, MirrorError } from './errors.js'
 import type { Noun, Place } from './source.js'
 import type { Answer } from './transport.js'
 
-/** A body of a shape, whatever other fields it has. Throws `BadAnswer` that names the address and the field. */
+/** A body of a shape; other fields are allowed. Throws `BadAnswer` that names the path and the field. */
 export function shaped<S extends TSchema>(schema: S, { path }: Place, body: unknown): Static<S> {
   if (Check(schema, body)) return body
   const [error] = Errors(schema, body)
@@ -17,29 +17,32 @@ export function shaped<S extends TSchema>(schema: S, { path }: Place, body: unkn
 export const Maybe = <T extends TSchema>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null(), Type.Literal('')]))
 
-/** A text; one that is unknown is empty. */
+/** A text; empty if it is unknown. */
 export function textOf(text: string | null | undefined): string {
   return text ?? ''
 }
 
-/** What is read of a value; null where it is unknown. */
+/** Reads a value; null if it is unknown. */
 export function known<T, R>(value: T | '' | null | undefined, read: (value: T) => R): R | null {
   return value === '' || value === null || value === undefined ? null : read(value)
 }
 
-/** An id that comes as digits. */
+/** An id that is sent as a number or as digits. */
 export function idOf(text: string | number, field: string, { path }: Place): number {
   const id = Number(text)
   if (!/^[1-9]\d*$/.test(String(text)) || !Number.isSafeInteger(id)) throw new BadAnswer(`${path}: ${field} is no id`)
   return id
 }
 
-/** A detail tells of the record that was asked for. */
+/** Throws `BadAnswer` if the answer is about another record than the requested one. */
 export function throwIfAnother(asked: number, told: number, { path }: Place): void {
-  if (asked !== told) throw new BadAnswer(`${path}: it tells of ${told}`)
+  if (asked !== told) throw new BadAnswer(`${path}: the response is about ${told}`)
 }
 
-/** The body of a success as JSON. Throws `BadAnswer` for anything else, `MirrorError` for a refused key, and tells nothing of it. */
+/**
+ * The body of a success as JSON. Throws `BadAnswer` for anything else, `MirrorError` for a refused key; neither repeats the
+ * body.
+ */
 export function bodyOf(answer: Answer): unknown {
   const body = jsonIn(answer)
   if (answer.status !== 200) throw refusal(answer, body)
@@ -47,7 +50,7 @@ export function bodyOf(answer: Answer): unknown {
   return body
 }
 
-/** The JSON of an answer; undefined where it is none. */
+/** The JSON of an answer; undefined if it is not JSON. */
 export function jsonIn({ body }: Answer): unknown {
   try {
     return isUtf8(body) ? JSON.parse(body.toString('utf8')) : undefined
@@ -56,20 +59,20 @@ export function jsonIn({ body }: Answer): unknown {
   }
 }
 
-/** The tag to ask with again; a long one is not worth keeping. */
+/** The tag for the next request; a long one is not kept. */
 export function tagOf({ headers: { etag } }: Answer): string | null {
   return etag !== undefined && etag.length <= MAX_TAG_CHARACTERS ? etag : null
 }
 
 const MAX_TAG_CHARACTERS = 200
 
-/** What came, without anything of its body. */
+/** Describes an answer without anything of its body. */
 function answered({ path, status, headers }: Answer): string {
   const type = (headers['content-type'] ?? '').replace(/[^\w/+.;= -]/g, '').slice(0, 100)
   return `${path}: it answered ${status} and ${type || 'no content type'}`
 }
 
-/** The error of an answer that is neither a body nor a 304; `code` is what the body says, where it is a plain word. */
+/** The error for an answer that is neither a body nor a 304; `code` is taken from the body if it is a plain word. */
 export function refusal(answer: Answer, body: unknown): MirrorError {
   const code = codeOf(body)
   const told = `${answered(answer)}${code === undefined ? '' : ` (${code})`}`
@@ -83,8 +86,8 @@ function codeOf(body: unknown): string | undefined {
 }
 
 /**
- * The row that a link to the next page names. Links must stay on the origin, at the same list, and lead forward. Only the
- * row of a link is used: nothing else of it is asked for or kept.
+ * The row that a link to the next page names. A link must stay on the origin and the same list, and lead forward. Only its row
+ * is used.
  */
 export function rowOfLink(href: string, noun: Noun, debut: number, { base, path }: Place): number {
   const at = `${base}${path}`

@@ -4,9 +4,9 @@ import type { Db, Store } from '../store/store.js'
 import { MirrorError } from './errors.js'
 import type { Dialect } from './source.js'
 
-/** Requests that one statement looks up or writes. */
+/** Addresses per statement. */
 const CHUNK = 500
-/** A pass that rested so long begins anew: what it saw is too old to be taken for what there is. */
+/** A pass that was interrupted for longer starts from the beginning, because what it saw is too old. */
 const MAX_REST_SECONDS = 24 * 3_600
 
 /** What the store remembers of the portal that it copies. */
@@ -15,7 +15,7 @@ export interface MirrorState {
   dialecte: Dialect | null
   reglage: string
   passe: number
-  /** 0 once the pass has come to its end; before, a number of whoever makes it. */
+  /** 0 once the pass has ended; before, the number of the mirror that makes it. */
   en_cours: number
   activite: number
 }
@@ -30,11 +30,11 @@ export interface Resource {
 }
 
 /**
- * Makes a store the copy of an address, or finds that it is. Throws `MirrorError` for a store that holds a portal of its own
- * or the copy of another.
+ * Makes a store the copy of an address, unless it already is. Throws `MirrorError` for a store that has its own portal, or is
+ * the copy of another.
  */
 export async function claim(store: Store, adresse: string): Promise<void> {
-  // In one transaction, so that neither another mirror nor an import comes between the look and the claim.
+  // In one transaction, so that neither another mirror nor an import comes between the check and the claim.
   const claimed = async (db: Db) => {
     const state = await findState(db)
     if (state?.adresse === adresse) return
@@ -66,8 +66,8 @@ async function isEmpty(db: Db): Promise<boolean> {
 }
 
 /**
- * Begins a pass, or goes on with one that was interrupted and is of the same settings. Whoever made it before and still does
- * finds out with their next batch, as nothing tells a mirror that was killed from one that runs elsewhere.
+ * Starts a pass, or resumes an interrupted one with the same settings. If another mirror is still running on this store, its
+ * next batch fails: a killed mirror cannot be distinguished from a running one.
  */
 export async function beginPass(
   store: Store,
@@ -90,13 +90,13 @@ export async function beginPass(
 
 const MAX_MAKER = 2 ** 47
 
-/** Throws `MirrorError` where another mirror has begun to make the pass. */
+/** Throws `MirrorError` if another mirror has taken over the pass. */
 export async function throwIfTaken(db: Db, maker: number): Promise<void> {
   if ((await findState(db))?.en_cours === maker) return
-  throw new MirrorError('another mirror runs on this store, and goes on in the place of this one')
+  throw new MirrorError('another mirror took over this store; this one stops')
 }
 
-/** Gives back the claim of an address where no record of a portal was found. */
+/** Releases the claim of an address where no record of a portal was found. */
 export async function release(store: Store, maker: number): Promise<void> {
   const forget = async (db: Db) => {
     const released = await db.exec('delete from miroir where dialecte is null and en_cours = ?', maker)
@@ -105,12 +105,12 @@ export async function release(store: Store, maker: number): Promise<void> {
   await store.write({}, forget, 'donnees')
 }
 
-/** How the other side speaks. From now on the store is a copy of it: there was a record. */
+/** Records the portal's dialect. From now on the store is a copy of it, because a record was found. */
 export async function rememberDialect(store: Store, dialecte: Dialect): Promise<void> {
   await store.write({}, (db) => db.exec('update miroir set dialecte = ?', dialecte))
 }
 
-/** What was not asked for in a whole pass is not there any more. */
+/** Ends the pass, and forgets the addresses that were not requested in it. */
 export async function endPass(store: Store, { passe, maker }: { passe: number; maker: number }): Promise<void> {
   await store.write({}, async (db) => {
     await throwIfTaken(db, maker)
@@ -132,7 +132,7 @@ export async function lookUp(store: Store, chemins: readonly string[]): Promise<
   return found
 }
 
-/** Remembers answers, after what they told is in the store: a kill between the two costs asking again. */
+/** Records answers, after their lines are in the store. After a kill between the two they are only requested again. */
 export async function remember(
   store: Store,
   { answers, gone, now, maker }: { answers: readonly Resource[]; gone: readonly string[]; now: number; maker: number },

@@ -13,19 +13,19 @@ import {
 } from './source.js'
 
 /*
- * Each turns one answer into lines of the dump, and says what the copy will hold that the answer alone does not tell:
- * `readingsOf` finds the same in the copy. Undefined where not all of the answer could be taken. Lines are put all at once,
- * and only then known, so that an answer with a fault leaves nothing behind.
+ * Each function turns one answer into lines of the dump. It returns the derived values that the copy will have, which
+ * `readingsOf` finds in the copy; undefined if not all of the answer could be taken. Lines are put all at once and only then
+ * marked as known, so that an answer with a fault leaves nothing behind.
  */
 
-/** A challenge brings its category and its authors, as far as the copy lacks them. */
+/** Adds the category and the authors of a challenge, too, if the copy lacks them. */
 export function takeChallenge(pass: Pass, id: number, read: ChallengeRead, path: string): string {
   const { batch, known, followed, source, touched } = pass
   const auteurs = [...new Map(read.auteurs.map((each) => [each.id_auteur, each])).values()].filter(
     ({ id_auteur }) => !followed || followed.has(id_auteur),
   )
   const added = auteurs.filter(({ id_auteur }) => !known.auteurs.has(id_auteur))
-  // Where categories are listed, the list says how they are called.
+  // If the portal lists its categories, the list decides their names.
   const isListed = source.rubriques && known.rubriques.has(read.rubrique.id_rubrique)
   const rubriques = isListed ? [] : newNames(known, [namedRubrique(known, read.rubrique)])
   const ids = auteurs.map(({ id_auteur }) => id_auteur)
@@ -51,7 +51,7 @@ function namedRubrique(known: Known, { id_rubrique, nom }: Rubrique): Rubrique {
   return { id_rubrique, nom: nom || known.rubriques.get(id_rubrique) || `rubrique ${id_rubrique}` }
 }
 
-/** Names of categories change with the list of them, or with what a challenge says of its own. */
+/** Records the names in a list of categories. */
 export function takeRubriques({ batch, known }: Pass, rubriques: readonly Rubrique[], path: string): void {
   const renamed = newNames(known, rubriques)
   const lines = renamed.map((each) => ({ type: 'rubrique', ...each }))
@@ -63,7 +63,7 @@ function newNames(known: Known, rubriques: readonly Rubrique[]): Rubrique[] {
   return rubriques.filter(({ id_rubrique, nom }) => known.rubriques.get(id_rubrique) !== nom)
 }
 
-/** An author's total holds; solves that are told no more are removed. */
+/** Keeps an author's total; removes solves that the portal no longer lists. */
 export async function takeAuteur(pass: Pass, id: number, read: AuteurRead, path: string): Promise<string | undefined> {
   const { store, batch, known, touched } = pass
   const before = await store.read((db) => findAuteur(db, id))
@@ -98,13 +98,13 @@ export function takePlain({ batch, known }: Pass, noun: PlainNoun, id: number, f
   return '0'
 }
 
-/** What a line says of any record. */
+/** The type and the id of a record, as every line has them. */
 function lineOf(noun: Noun, id: number): Line {
   return { type: kindOfNoun(noun).type, [idFieldOf(noun)]: id }
 }
 
 /**
- * The other side answers 404 for it: removes it, and what hangs on it. An author who has an account here stays, as another
+ * Removes a record whose address answers 404, and what depends on it. An author who has an account here stays, because another
  * portal must not decide who may sign in to this one.
  */
 export async function removeRecord(pass: Pass, noun: Noun, id: number, path: string): Promise<void> {
@@ -114,8 +114,8 @@ export async function removeRecord(pass: Pass, noun: Noun, id: number, path: str
     onWarning(`${path}: the portal no longer has this author; ${keptFor(login)}`)
     return batch.gone(path)
   }
-  // A challenge that was read before its author went may wait to go in, and names somebody who must be there for it.
-  // While that is written, another connection may bring one more.
+  // A challenge that waits in the batch may name this author, who must still be there when it is written. Meanwhile another
+  // connection may put one more.
   while (noun === 'auteurs' && batch.holds('challenge')) await batch.flush()
   if (known[noun].delete(id)) batch.put([{ ...lineOf(noun, id), supprime: true }], path)
   if (noun === 'auteurs' && followed) onWarning(`the portal has no author ${id}, whom --authors names`)

@@ -2,15 +2,15 @@ import { isUtf8 } from 'node:buffer'
 import { decodeQuery, type ParsedQuery, parseQuery, type RawQuery } from '../http/query.js'
 import type { Bounds, Parameter, Parameters } from '../parameters.js'
 
-/** What a request of the dialect asks a list for. */
+/** The parameters of a list in the dialect. */
 export interface Asked extends ParsedQuery {
   debut: number
 }
 
 /**
- * Reads filters and an offset as generously as the live portal does: of a name that is given twice the last value counts, an
- * unknown one is ignored, a number is its leading digits. Throws a 400 that names the filter which is too long, or should be a
- * number and is none.
+ * Reads filters and an offset as tolerantly as the live portal: of a repeated name the last value counts, unknown names are
+ * ignored, a number is its leading digits. Throws a 400 that names a filter which is too long, or should be a number and is
+ * not.
  */
 export function readAsked(text: string, filters: Parameters, debutName: string, bounds: Bounds): Asked {
   const query = decodeQuery(text, decodeAny)
@@ -26,18 +26,18 @@ function keepLast(query: RawQuery, name: string): void {
   if (last !== undefined) query.set(name, [last])
 }
 
-/** A row as PHP would read it: its leading digits, else the first; none is beyond what a number carries. */
+/** Reads a row as PHP would: its leading digits, or 0; at most the largest safe integer. */
 function readDebut(text = ''): number {
   return Math.min(Number(LEADING_DIGITS.exec(text)?.[1] ?? 0), Number.MAX_SAFE_INTEGER)
 }
 
-/** The id that a part of a path begins with; undefined where it begins with none. */
+/** The id that a part of a path starts with; undefined if it starts with none. */
 export function readId(text: string): number | undefined {
   const id = Number(digitsOf(text))
   return Number.isSafeInteger(id) && id > 0 ? id : undefined
 }
 
-/** A number of which only the leading digits count; without any it is what the contract refuses. */
+/** Reads only the leading digits; a value without any is refused, as in the contract. */
 export function leading<P extends Parameter<unknown>>(parameter: P): P {
   return { ...parameter, parse: (value: string, bounds: Bounds) => parameter.parse(digitsOf(value), bounds) }
 }
@@ -49,7 +49,7 @@ function digitsOf(text: string): string {
 
 const LEADING_DIGITS = /^\s*\+?0*(\d+)/
 
-/** Decodes a form or a query: bytes that are not UTF-8 are Latin-1, a stray `%` is itself. */
+/** Decodes a form or a query. Bytes that are not UTF-8 are read as Latin-1, a stray `%` as itself. */
 export function decodeAny(part: string): string {
   return decodeBytes(part.replace(/\+/g, ' '), toText)
 }
@@ -63,8 +63,8 @@ const BELOW_PREFIX = /^(?:https?:\/\/[^/?#]*)?\/+rootme((?:\/[^?#]*)?)(?=[?#]|$)
 const AT_ROOT = /^(?:https?:\/\/[^/?#]*)?(?!\/+health\/)((?:\/[^?#]*)?)(?=[?#]|$)/
 
 /**
- * Writes an address of the dialect as the router takes it, below the prefix. The router refuses paths whose percent-encoding
- * is broken or not UTF-8, knows no prefix behind two slashes and resolves no dot segments. Other addresses stay as they are.
+ * Rewrites a URL of the dialect for the router, below the prefix. The router refuses paths whose percent-encoding is broken or
+ * not UTF-8, does not find the prefix behind two slashes, and does not resolve dot segments. Other URLs stay as they are.
  */
 export function rewriteUrl(url: string, isAtRoot = false): string {
   const match = (isAtRoot ? AT_ROOT : BELOW_PREFIX).exec(url)
@@ -73,7 +73,7 @@ export function rewriteUrl(url: string, isAtRoot = false): string {
   return `${PREFIX}${resolved(path.replace(/%(?![0-9a-f]{2})/gi, '%25'))}${url.slice(match[0].length)}`
 }
 
-/** A path without dot segments and empty ones: `..` takes the segment before it away, at the top there is none. */
+/** Removes dot segments and empty segments; `..` also removes the segment before it, if any. */
 function resolved(path: string): string {
   const segments: string[] = []
   for (const segment of path.split('/')) {

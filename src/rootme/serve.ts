@@ -28,7 +28,7 @@ interface Shown {
   isBare?: boolean
 }
 
-/** Where a read is, below the prefix, and what of its query it looks at. */
+/** The path of a read below the prefix, and the parameters that it uses. */
 interface Place {
   path: string
   /** "" where it has no pages. */
@@ -36,12 +36,12 @@ interface Place {
   filters: Parameters
 }
 
-/** The paths of a record: whatever follows its id and a slash is ignored. */
+/** The paths of a record: anything after its id and a slash is ignored. */
 export function detailPaths(collection: string): string[] {
   return [`/${collection}/:id`, `/${collection}/:id/*`]
 }
 
-/** Registers the reads of the dialect: they are held, tagged and limited as those of the contract are. */
+/** Registers the reads of the dialect. They are cached, tagged and limited like those of the contract. */
 export function serveDialect(app: FastifyInstance, deps: ServeDeps) {
   return {
     list<Filters extends Parameters, Row>(collection: string, list: List<Filters, Row>): void {
@@ -68,7 +68,7 @@ export function serveDialect(app: FastifyInstance, deps: ServeDeps) {
     },
   }
 
-  /** What was asked for is the key, whatever else a query says: who sends a new number with each request hits too. */
+  /** The cache key has only known parameters, so that clients which add a random number to each request still hit the cache. */
   function answer(
     request: FastifyRequest,
     reply: FastifyReply,

@@ -1,6 +1,6 @@
 /**
- * The journal says what changed of the data, in the order in which it was committed. A transaction writes its lines with its
- * change, under cursors that only grow; the version of the data is the cursor of the newest line.
+ * The journal records changes of the data in commit order. A transaction writes its lines together with its change, under
+ * cursors that only grow. The version of the data is the cursor of the newest line.
  */
 export interface JournalEntry {
   /**
@@ -22,11 +22,11 @@ export type Ranges = Record<string, readonly [de: number, a: number, isSameCount
 
 /** What changed between two versions of one kind. */
 export interface News<Line> {
-  /** The version of the news before; 0 at first. */
+  /** The version of the previous news; 0 at first. */
   from: number
-  /** Less than `from` after a failover or where an older file was put back. */
+  /** Less than `from` after a failover, or if an older file was restored. */
   to: number
-  /** What was committed in between, in order; undefined where that is unknown or too much: anything may have changed. */
+  /** What was committed in between, in order; undefined if that is unknown or too much. Then anything may have changed. */
   lines: readonly Line[] | undefined
 }
 
@@ -42,7 +42,7 @@ export interface Subscriber<Line> {
 export interface Follower<Line> {
   /** Every subscriber has heard what changed up to this version. */
   readonly version: number
-  /** Resolves when every subscriber has heard of a version, or of a newer one; undefined where they have already. */
+  /** Resolves when every subscriber has heard of a version, or of a newer one; undefined if they already have. */
   reach(version: number): Promise<void> | undefined
   /** Returns a function that ends the subscription. An eager subscriber hears soon, while no request arrives. */
   subscribe(subscriber: Subscriber<Line>, options?: { isEager?: boolean }): () => void

@@ -30,7 +30,7 @@ export interface Statement<P extends Parameters, R> {
 
 export interface CompiledStatement {
   sql: string
-  /** What an engine may keep it prepared under; a query that is built anew each time has none. */
+  /** The name under which an engine may keep it prepared; a query that is built for each call has none. */
   name?: string
   /** Values in the order of the placeholders; a `Parameter` stands for what the caller gives. */
   values: readonly unknown[]
@@ -57,9 +57,9 @@ export function byRows<P extends Parameters, R>(target: Statement<P, R>, onlyRow
 }
 
 /**
- * Makes the statement that reads a page from a key on: so many rows at least, and up to `ROWS_STEP` - 1 more. PostgreSQL
- * plans a statement anew each time where it hopes for a better plan by looking at the values, which takes longer than to
- * read a page. So the number of rows is part of the text, and keys are `hidden`: the first plan is as good as any.
+ * Builds the statement that reads a page from a key on, of the wanted rows and at most `ROWS_STEP` - 1 more. PostgreSQL replans
+ * a statement on each call if the parameter values could improve its plan, which takes longer than reading a page. So the
+ * number of rows is part of the text, and keys are `hidden`: the first plan is as good as any.
  */
 export function forRows<S>(make: (rows: RawBuilder<number>) => S): (rows: number) => S {
   const made = new Map<number, S>()
@@ -71,7 +71,7 @@ export function forRows<S>(make: (rows: RawBuilder<number>) => S): (rows: number
   }
 }
 
-/** Pages of all sizes take some twenty statements so. */
+/** So pages of all sizes need about twenty statements. */
 const ROWS_STEP = 32
 
 /** An integer that PostgreSQL's planner does not look at. SQLite never does, and would not find the index behind it. */
@@ -79,12 +79,12 @@ export function hidden(q: Builder, value: number): RawBuilder<number> {
   return q === builders.postgres ? sql<number>`(select cast(${value} as bigint))` : sql<number>`${value}`
 }
 
-/** Declares a query of written SQL that takes no value, in words that both engines know. */
+/** Declares a query of written SQL without parameters, in SQL that both engines know. */
 export function fixed<R = never>(text: string): Statement<Record<never, never>, R> {
   return statement()((q) => ({ compile: () => sql.raw<R>(text).compile(q) }))
 }
 
-/** Declares a query of written SQL with parameters, for what the builder says at greater length. */
+/** Declares a query of written SQL with parameters, where the builder would be longer. */
 export function written<P extends Parameters, R>(
   text: (p: P, q: Builder) => RawBuilder<R>,
   only: Only<P> = {},
@@ -97,7 +97,7 @@ interface Runner {
   run(change: Statement<Record<never, never>, never>): Promise<number>
 }
 
-/** Runs changes in their order, sending each before the answer to the one before it has come. */
+/** Runs changes in their order, without waiting for each answer before the next. */
 export async function runInOrder(
   db: Runner,
   changes: readonly Statement<Record<never, never>, never>[],

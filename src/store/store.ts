@@ -4,7 +4,7 @@ import type { HeldNodes } from './nodes.js'
 import type { Builder, Engine, Parameters, Statement } from './query.js'
 import type { Reads } from './reads.js'
 
-/** What a reader may still hold: it is right as long as the version of its kind is. */
+/** What was cached at a version stays current until the version of its kind moves. */
 export interface Versions {
   donnees: number
   comptes: number
@@ -15,7 +15,7 @@ export interface Db {
   readonly engine: Engine
   readonly q: Builder
   readonly search: Search
-  /** How a temporary table is told to forget its rows at the end of a transaction, where deleted ones would stay in the way. */
+  /** The clause of a temporary table that empties it at commit, for an engine where deleted rows would slow it down. */
   readonly onCommit: string
   /** The nodes of counted orders that snapshots of the same version have read; undefined in a transaction, which may change them. */
   readonly nodes: HeldNodes | undefined
@@ -27,17 +27,17 @@ export interface Db {
   /** The first row, or undefined. */
   get<R>(query: Compilable<R>): Promise<R | undefined>
   get<P extends Parameters, R>(query: Statement<P, R>, given: P): Promise<R | undefined>
-  /** Runs a change and says how many rows it touched. */
+  /** Runs a change and returns how many rows it touched. */
   run<P extends Parameters, R>(query: Compilable<R> | Statement<P, R>, given?: P): Promise<number>
-  /** Runs written SQL, for what the builder cannot say, and says how many rows it touched. A `?` stands for a value. */
+  /** Runs written SQL, for what the builder cannot express, and returns how many rows it touched. A `?` stands for a value. */
   exec(sql: string, ...values: unknown[]): Promise<number>
   /** The rows of written SQL. */
   select<R>(sql: string, ...values: unknown[]): Promise<R[]>
   /** Inserts rows of values into the columns of a table, the fastest way that the engine has. */
   load(table: string, columns: readonly string[], rows: readonly unknown[][]): Promise<void>
-  /** Tells the engine that tables have changed much, so that it plans for what they hold now. */
+  /** Updates the planner's statistics after tables have changed much. */
   analyze(...tables: string[]): Promise<void>
-  /** After rows came with ids of their own: the ids that the store gives later pass them all. */
+  /** After inserts with explicit ids: makes later generated ids greater than all of them. */
   passIds(table: string, column: string): Promise<void>
 }
 
@@ -82,8 +82,8 @@ export interface BulkOptions {
   /** Whether `merge` may touch accounts that stay: other writers of accounts are kept out meanwhile. */
   withAccounts: boolean
   /**
-   * What changes the tables of the data, and reads no other but `etat`; it says whether it changed any. A store may run it
-   * on a copy of them that nobody else sees, and again where the data have changed meanwhile.
+   * Changes the tables of the data, reads no other table but `etat`, and returns whether it changed any. A store may run it on
+   * a private copy, and again if the data has changed meanwhile.
    */
   mergeData?: (db: Db) => Promise<boolean>
   /** Called now and then with what the store itself is doing, and how much of it is done: tables, or for `fill` rows. */
@@ -95,13 +95,13 @@ export type OnStage = (stage: 'copy' | 'fill' | 'commit', done: number, of: numb
 
 export interface ReadOptions {
   /**
-   * Where it may be answered: by the one server that takes writes, or by any that holds what is known to be the newest
-   * data. A work may then run twice, as a replica may fail.
+   * Which server may answer: only the primary, or any server that has the newest known data. The work may then run twice,
+   * because a replica may fail.
    */
   source?: 'primary' | 'any'
   /**
-   * Whether it may take longer than the event loop can be held. A store that serves runs it beside, few at once, and throws
-   * `StoreError` `slow` where it finds no room or takes longer than 2 s in all.
+   * Whether it may block the event loop for too long. A store that serves runs it outside the event loop, a few at once, and
+   * throws `StoreError` `slow` if the queue is full or the read takes longer than 2 s in all.
    */
   isLong?: boolean
 }
@@ -116,35 +116,35 @@ export interface Store {
   /** Runs reads in one snapshot: they see one version of the data, which `version` names. */
   read<T>(work: (db: Db, version: Versions) => Promise<T>, options?: ReadOptions): Promise<T>
   /**
-   * The same for a work that lasts, as it waits for a client: on a connection of its own, beside the event loop, so that
-   * nobody waits for it. It keeps what it sees of the data from being tidied away: whoever begins it bounds it.
+   * Like `read`, for work that lasts because it waits for a client: on its own connection, outside the event loop. Its open
+   * snapshot blocks the store's cleanup, so the caller must limit its duration.
    */
   stream<T>(work: (db: Db, version: Versions) => Promise<T>): Promise<T>
   /**
-   * Runs one transaction and makes its change of versions with it, as `change` is when the work has ended. Waits at most 5 s for another writer, then throws
-   * `StoreError` `busy`. The work must not wait for anything but the store.
+   * Runs one transaction and moves the versions with it, as `change` says when the work has ended. Waits at most 5 s for
+   * another writer, then throws `StoreError` `busy`. The work must not wait for anything but the store.
    */
   write<T>(change: Change, work: (db: Db) => Promise<T>, domain?: Domain): Promise<T>
   /**
-   * Runs `stage` with temporary tables of its own and no lock that a reader or a writer waits for, then `mergeData` and
-   * `merge`, whose changes are seen together or not at all. `merge` says which versions they move.
+   * Runs `stage` with its own temporary tables and no lock that blocks readers or writers, then `mergeData` and `merge`, whose
+   * changes become visible together or not at all. `merge` says which versions they move.
    */
   bulk<T extends { change: Change }>(
     options: BulkOptions,
     stage: (db: Db) => Promise<void>,
     merge: (db: Db) => Promise<T>,
   ): Promise<T>
-  /** What an operator watches of it. */
+  /** The figures that operators watch. */
   state(): StoreState
-  /** What it takes on the disk. */
+  /** Its size on the disk. */
   diskBytes(): Promise<number>
   /** Copies the whole store, consistent, into a new file. */
   backup(file: string): Promise<void>
-  /** What the engine itself finds wrong with its files, indexes and references; empty when all is well. */
+  /** The faults that the engine finds in its files, indexes and references; empty if there are none. */
   verify(): Promise<string[]>
-  /** Compares the search indexes with their tables; empty when all is well. */
+  /** Compares the search indexes with their tables; empty if they match. */
   verifySearch(): Promise<string[]>
-  /** Makes the search indexes anew. */
+  /** Rebuilds the search indexes. */
   rebuildSearch(): Promise<void>
   close(): Promise<void>
 }
@@ -152,12 +152,12 @@ export interface Store {
 export interface StoreState {
   /** Snapshots that were read, by who answered. */
   reads: { primary: number; replica: number }
-  /** Snapshots that last, under way. */
+  /** Streams in flight. */
   streams: number
-  /** Whether changes of others are heard as they come; otherwise each request asks. */
+  /** Whether changes of other processes are received as they happen; otherwise each request asks. */
   isHearing: boolean
   replicas: { usable: number; known: number }
-  /** Whether a statement runs in a thread of this process, which ends in its own time or with the process. */
+  /** Whether a thread of this process runs a statement. It ends by itself or with the process. */
   isBusyBeside: boolean
 }
 

@@ -37,7 +37,7 @@ describe('accounts', () => {
   })
 
   test.each<[string, string[], string, RegExp]>([
-    ['a login twice', ['alice', '--id-auteur', '1'], 'correct horse', /^error: there is already an account alice\n$/],
+    ['a login twice', ['alice', '--id-auteur', '1'], 'correct horse', /^error: the account alice already exists\n$/],
     ['an author who is not there', ['new', '--id-auteur', '77'], 'correct horse', /^error: there is no author 77;/],
     ['a short password', ['new', '--id-auteur', '1'], 'seven77', /^error: a password has at least 8 characters\n$/],
     ['a long password', ['new', '--id-auteur', '1'], 'x'.repeat(1_025), /^error: a password has at most 1024 bytes\n$/],
@@ -132,7 +132,7 @@ describe('keys', () => {
   test('create prints the key alone on standard output, and what to know of it on standard error', async () => {
     const made = await run('keys', 'create', 'alice', '--name', 'mon bot', '--expires', '2090-01-31')
     expect(made.stdout).toMatch(/^palm_[0-9A-Za-z]{56}\n$/)
-    expect(made.stderr).toMatch(/^key \d+ of alice, until 2090-01-31T00:00:00Z; .*\n$/)
+    expect(made.stderr).toMatch(/^Created key \d+ for alice, valid until 2090-01-31T00:00:00Z\. .*\n$/)
   })
 
   test('create gives scopes to operators alone', async () => {
@@ -166,7 +166,7 @@ describe('keys', () => {
     const before = (await store.versions()).comptes
     expect(await add('newcomer', 1)).toMatchObject({ status: 0 })
     expect(await run('keys', 'create', 'newcomer', '--quiet')).toMatchObject({ status: 0 })
-    expect(await run('keys', 'revoke', '999999')).toEqual(failed('there is no live key 999999'))
+    expect(await run('keys', 'revoke', '999999')).toEqual(failed('there is no valid key 999999'))
     expect(await run('accounts', 'disable', 'idle')).toMatchObject({ status: 0 })
     expect(await runWith(PASSWORD, 'accounts', 'passwd', 'idle', '--password-stdin')).toMatchObject({ status: 0 })
     expect((await store.versions()).comptes).toBe(before)
@@ -181,8 +181,8 @@ describe('keys', () => {
     expect(await get(bearer(key))).toBe(200)
     expect(await run('keys', 'revoke', String(id))).toEqual(done(`key ${id} revoked\n`))
     expect(await get(bearer(key))).toBe(401)
-    expect(await run('keys', 'revoke', String(id))).toEqual(failed(`there is no live key ${id}`))
-    expect(await run('keys', 'revoke', '999999')).toEqual(failed('there is no live key 999999'))
+    expect(await run('keys', 'revoke', String(id))).toEqual(failed(`there is no valid key ${id}`))
+    expect(await run('keys', 'revoke', '999999')).toEqual(failed('there is no valid key 999999'))
   })
 
   test('create refuses an account that is not there', async () => {

@@ -146,7 +146,7 @@ test('a wrong use is told in one line on standard error that names it, where hel
     [['accounts', 'add', 'x', '--id-auteur', '0', '--password-stdin'], /'--id-auteur <id>'/],
     [['accounts', 'add', 'x', '--id-auteur', '1'], /--password-stdin/],
     [['accounts', 'passwd', 'x'], /--password-stdin/],
-    [['keys', 'create', 'x', '--expires', '2001-01-01'], /an instant to come/],
+    [['keys', 'create', 'x', '--expires', '2001-01-01'], /a future date/],
     [['keys', 'create', 'x', '--scope', 'tout'], /lecture, ecriture, export/],
     [['keys', 'create', 'x', '--name', ' '], /a text of 1 to/],
     [['keys', 'revoke', 'abc'], /the id that `keys list` shows/],
@@ -492,7 +492,7 @@ test('a stop ends with 0 before a service manager ends it, though clients hold r
     await sleep(1_000)
   }
   expect(await stopped).toBe(0)
-  expect(server.output()).toContain('stopped before everything had ended')
+  expect(server.output()).toContain('stopped with requests still running')
   for (const client of clients) client.destroy()
   other.close()
 })

@@ -69,7 +69,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     return { limits, limiter, inFallback, said }
   }
   const name = () => `${redis.host}:${redis.port}`
-  const awayFor = (reason: string) => `limits: ${name()} is away (${reason}); counting without it`
+  const awayFor = (reason: string) => `limits: ${name()} is unavailable (${reason}); each node counts separately`
   const back = () => `limits: ${name()} is back`
   const eventually = (check: () => void) => vi.waitFor(check, PATIENCE)
   const takes = async (count: number, ...limiters: Limiter[]) => {

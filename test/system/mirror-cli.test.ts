@@ -112,14 +112,13 @@ test('--every goes on after a pass that fails in part, tells of it, and a signal
   const env = { PALMARES_MIRROR_KEY: origin.key }
   const once400 = await palmares(args, { cwd: folder, env })
   expect(once400).toMatchObject({ status: 1, stdout: expect.stringMatching(/^the pass is done but for 1 record: \d+/) })
-  const told =
-    /^warning: \/auteurs\/9: it answered 400 .*\n(?:.*\n)*error: 1 record could not be read, as told above; /m
+  const told = /^warning: \/auteurs\/9: it answered 400 .*\n(?:.*\n)*error: 1 record could not be read, see above; /m
   expect(once400.stderr).toMatch(told)
 
   const child = start([...args, '--every', '10s'], { cwd: folder, env })
   let stderr = ''
   child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  await expect.poll(() => stderr).toMatch(/the next pass goes on\n/)
+  await expect.poll(() => stderr).toMatch(/the next pass resumes\n/)
   expect(stderr).toMatch(told)
   child.kill('SIGTERM')
   await once(child, 'close')
@@ -158,11 +157,11 @@ describe('the key', () => {
       PALMARES_MIRROR_KEY: 'wrong',
     })
     expect(status).toBe(0)
-    expect(stderr).toContain('warning: everybody on this machine may read key; chmod 600 keeps the key yours\n')
+    expect(stderr).toContain('warning: other users can read key; run chmod 600 key\n')
   })
 
   test('that is none, or more than a key, is wrong usage', async () => {
-    const form = 'error: PALMARES_MIRROR_KEY must hold one API key and nothing else\n'
+    const form = 'error: PALMARES_MIRROR_KEY must contain only an API key\n'
     const cases: [key: string, told: string][] = [
       ['', 'error: a key for the portal must be in PALMARES_MIRROR_KEY, or in the file that --key-file names\n'],
       ['secret\r\nx: y', form],

@@ -82,7 +82,7 @@ const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = 
     'another author',
     '/auteurs/9',
     (_, usual) => altered(usual, (body: object) => ({ ...body, id_auteur: '10' })),
-    /^\/auteurs\/9: it tells of 10$/,
+    /^\/auteurs\/9: the response is about 10$/,
   ],
   [
     'a score that is a text',
@@ -191,7 +191,7 @@ const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp, limi
     'a request to wait for hours',
     '/auteurs/9',
     () => json({ code: 'rate_limited' }, 429, { 'retry-after': '7200' }),
-    /^\/auteurs\/9: the portal asks to be left alone until 2026-03-01T14:00:0\d\.\d+Z$/,
+    /^\/auteurs\/9: the portal asks to wait until 2026-03-01T14:00:0\d\.\d+Z$/,
   ],
   [
     'a window of hours',
@@ -200,7 +200,7 @@ const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp, limi
       ...(await usual()),
       headers: { ...(await usual()).headers, ratelimit: '"compte";r=0;t=7200' },
     }),
-    /asks to be left alone until 2026-03-01T14:00:0\d\.\d+Z$/,
+    /asks to wait until 2026-03-01T14:00:0\d\.\d+Z$/,
   ],
   ['half a body', '/auteurs/9', cutShort, /^\/auteurs\/9: the connection failed \(ECONNRESET\); tried 5 times$/],
   [
@@ -573,7 +573,7 @@ describe('two mirrors on one store', () => {
       await later
       return usual()
     })
-    await expect(pass()).rejects.toThrow('another mirror runs on this store, and goes on in the place of this one')
+    await expect(pass()).rejects.toThrow('another mirror took over this store; this one stops')
     await later
     expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
   })

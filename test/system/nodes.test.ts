@@ -165,7 +165,7 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
   test('a node whose line to the database is cut asks with each request, misses nothing, and hears again by itself', async () => {
     const doomed = await addKey(one.store, ACCOUNT.login)
     expect((await other.get('/rubriques', doomed)).status).toBe(200)
-    const heard = () => other.said.filter((line) => line.includes('heard again')).length
+    const heard = () => other.said.filter((line) => line.includes('listening for changes again')).length
     const before = heard()
     // The line of each node is the connection that listens; both are cut, again and again, while changes go on.
     const cutting = setInterval(() => cutLines(database).catch(() => undefined), 20)
@@ -173,7 +173,7 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
       for (let i = 0; i < 10; i++) {
         await importInto(one.store, [{ type: 'rubrique', id_rubrique: 2, nom: `Stégano ${i}` }])
         await cutLines(database)
-        await until(() => other.said.some((line) => line.includes('not heard')))
+        await until(() => other.said.some((line) => line.includes('no longer listening')))
         await until(async () => (await other.get('/rubriques', key)).text.includes(`gano ${i}"`))
       }
       await revoke(one, doomed)

@@ -342,7 +342,7 @@ describe.skipIf(!postgresUrl)('a password', () => {
       url,
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     )
-    await expect.poll(() => server.output()).toContain('not heard')
+    await expect.poll(() => server.output()).toContain('no longer listening')
     await server.stop()
     expect([server.output().includes(password), titles.includes(password)]).toEqual([false, false])
     await dropDatabase(url)

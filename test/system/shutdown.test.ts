@@ -135,7 +135,7 @@ test('a stop amidst a statement that takes far longer ends without a word of the
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line).msg)
-  expect(messages).toEqual(['stopping', 'stopped before everything had ended'])
+  expect(messages).toEqual(['stopping', 'stopped with requests still running'])
   script.remove()
   rmSync(folder, { recursive: true })
 })

@@ -173,7 +173,7 @@ describe.each(engines)('an answer that goes out whole, larger than is held, on %
     await expect(text(answer)).rejects.toThrow('aborted')
     await vi.waitFor(() => expect(server.store.state().streams).toBe(0), PATIENCE)
     const said = server.log.map((line) => JSON.parse(line)).find(({ msg }) => /cut/.test(msg))
-    expect(said).toMatchObject({ msg: 'an answer was cut before its end', err: { type: 'RangeError' } })
+    expect(said).toMatchObject({ msg: 'a response failed midway; connection closed', err: { type: 'RangeError' } })
     expect((await server.get('/rubriques')).status).toBe(200)
   })
 })

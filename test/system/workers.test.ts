@@ -74,7 +74,7 @@ describe('serve --workers', () => {
   /** Waits until so many processes have begun to stop. */
   const stopping = (count: number) =>
     vi.waitFor(() => expect(log().filter(({ msg }) => msg === 'stopping')).toHaveLength(count), PATIENCE)
-  const restarts = () => log().filter(({ msg }) => /another follows/.test(String(msg)))
+  const restarts = () => log().filter(({ msg }) => /starting a replacement/.test(String(msg)))
 
   test('all take part, each says which process it is, and together they listen once; all refuse a key that was revoked', async () => {
     await start(3)

@@ -5,7 +5,7 @@ import { readResults } from '../json.js'
 import { id } from '../values.js'
 import { type Archive, fileOf } from './archive.js'
 
-/** The tables of an open export, what is wrong in them, and who is told how far their reading is. */
+/** The tables of an open export, the faults in them, and a callback for progress. */
 export interface Source {
   archive: Archive
   faults: Faults
@@ -13,8 +13,8 @@ export interface Source {
 }
 
 /**
- * Reads a table record by record; none is held but the one at hand. A table whose first record lacks columns is
- * refused, as it is of another version; what is wrong with single records goes to the faults.
+ * Reads a table record by record, with only the current one in memory. A table whose first record lacks columns is refused,
+ * because it is of another version; faults of single records are added to `faults`.
  */
 export async function readTable(
   source: Source,
@@ -58,13 +58,13 @@ function nameOf(row: unknown): string {
   return typeof found === 'number' ? ` (id ${found})` : ''
 }
 
-/** The most records of a table that are held at a time. */
+/** The most records of a table that are in memory at once. */
 const MAX_HELD = 5_000_000
 
-/** The id of a record. Throws `FieldError` where a record before it has the same, or where there are too many of them. */
+/** The id of a record. Throws `FieldError` if an earlier record has the same, or if there are too many records. */
 export function readId(row: Row, before: ReadonlyMap<number, unknown>): number {
   const found = read(row, 'id', id)
   if (before.has(found)) throw new FieldError('id is there twice')
-  if (before.size >= MAX_HELD) throw new FieldError(`is one record more than the ${MAX_HELD} that are read`)
+  if (before.size >= MAX_HELD) throw new FieldError(`exceeds the limit of ${MAX_HELD} records`)
   return found
 }

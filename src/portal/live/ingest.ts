@@ -11,11 +11,11 @@ import { applyStep, makeLots, type Refusal, type StepOutcome } from './apply.js'
 import { halvesOf, type NumberedLine, type Step, stepsOf } from './steps.js'
 import { makeTouched, PointsError, settle } from './touched.js'
 
-/** Lines are read so much at a time, so that nothing else waits long; a short one costs more than its characters. */
+/** How many characters are parsed in one turn of the event loop. A short line counts as more than its characters. */
 const CHARACTERS_A_TURN = 65_536
 const LINE_CHARACTERS = 100
 
-/** What became of one line: applied, known already, or refused and why. */
+/** The result of one line: applied, already known, or refused and why. */
 export interface LineResult extends Partial<Refusal> {
   ligne: number
   resultat: 'appliquee' | 'connue' | 'refusee'
@@ -23,7 +23,10 @@ export interface LineResult extends Partial<Refusal> {
   champs_inconnus?: string[]
 }
 
-/** A step that is not begun so long after the lock was taken is left to another batch. One step takes what it takes. */
+/**
+ * Except for the first, no step starts later than this after taking the lock; the rest is left to another batch. A running step
+ * is not interrupted.
+ */
 const BATCH_MILLISECONDS = 2_000
 const OUT_OF_TIME: Refusal = {
   raison: `not tried: what came before took ${BATCH_MILLISECONDS / 1000} s; send it again`,
@@ -31,10 +34,10 @@ const OUT_OF_TIME: Refusal = {
 }
 
 /**
- * Applies lines of the dump to a portal that is being served, in their order and in one transaction: each as an import of
- * that line alone would, with the exceptions of docs/DUMP.md (*Live lines*). A refused line does not affect the others. The
- * cost follows what the lines touch, not the portal. Lines that there was no time for are refused with `reessayer`: send
- * them again, in their order. Blank lines have no result. Throws `StoreError`; nothing was applied then.
+ * Applies lines of the dump to a portal that is being served, in their order and in one transaction: each as an import of that
+ * line alone would, with the exceptions of docs/DUMP.md (*Live lines*). A refused line does not affect the others. The cost
+ * depends on what the lines touch, not on the size of the portal. Lines that come too late in the batch are refused with
+ * `reessayer`: send them again, in their order. Blank lines have no result. Throws `StoreError`; nothing was applied then.
  */
 export async function ingest(store: Store, lines: readonly Line[]): Promise<LineResult[]> {
   const results = new Map<number, LineResult>()
@@ -83,14 +86,14 @@ async function applyLines(store: Store, lines: readonly NumberedLine[]): Promise
   }
 }
 
-/** How a step is applied; undefined where it is to be halved first. */
+/** Applies a step; returns undefined if it must be split first. */
 type OutcomeOf = (db: Db, step: Step) => Promise<StepOutcome | undefined>
 
-/** Takes back a step that gives somebody too many points, and refuses the line that does. */
+/** Rolls back a step that gives an author too many points. It is split until a single line is left, which is refused. */
 async function applyCarefully(db: Db, step: Step): Promise<StepOutcome | undefined> {
   await db.exec('savepoint etape')
   const outcome = await applyStep(db, step).catch(async (error) => {
-    // After any other fault there may be no transaction left to go on with.
+    // After any other fault there may be no transaction left to continue.
     if (!(error instanceof PointsError)) throw error
     await db.exec('rollback to savepoint etape')
     return step.lines.length > 1 ? undefined : allRefused(step, { raison: error.message })
@@ -152,7 +155,7 @@ function entryOf({ kind, isRemoval, row }: NumberedLine): JournalEntry {
   return { type: kind.type as JournalEntry['type'], supprime: isRemoval ? 1 : 0, ...ids }
 }
 
-/** How many lines became what. */
+/** The number of lines by result. */
 export function tally(results: readonly LineResult[]): { appliquees: number; connues: number; refusees: number } {
   const count = (wanted: LineResult['resultat']) => results.filter(({ resultat }) => resultat === wanted).length
   return { appliquees: count('appliquee'), connues: count('connue'), refusees: count('refusee') }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Kind } from '../../model/kind.js'
 import type { ParsedLine } from '../parse.js'
 
-/** A line of a batch with its number in it. */
+/** A line of a batch, and its number there. */
 export interface NumberedLine extends ParsedLine {
   number: number
 }
@@ -12,23 +12,23 @@ export interface Step {
   kind: Kind
   isRemoval: boolean
   lines: NumberedLine[]
-  /** Lines that say the same as one before them in the step. */
+  /** Lines that are equal to an earlier one of the step. */
   repeats: { number: number; of: number }[]
 }
 
 /** A step that lines may still join. */
 interface OpenStep extends Step {
   byKey: Map<string, NumberedLine>
-  /** The first columns of its lines: of authors and validations, whom they name. */
+  /** The first columns of its lines: of authors and validations, the author. */
   auteurs: Set<unknown>
 }
 
-/** A line looks so many steps back for one to join: as many as there are kinds of steps. */
+/** How many steps back a line looks for one to join: the number of kinds of steps. */
 const MAX_STEPS_BACK = 8
 
 /**
- * Cuts lines into steps that do what the lines do in their order. A line joins the latest step of its kind
- * unless a later step conflicts with it, so that a stream of new authors, each followed by a solve, is two steps.
+ * Groups lines into steps with the same result as the lines in their order. A line joins the latest step of its kind unless a
+ * later step conflicts with it, so that a stream of new authors, each followed by a solve, is two steps.
  */
 export function stepsOf(lines: readonly NumberedLine[]): Step[] {
   const steps: OpenStep[] = []
@@ -52,7 +52,7 @@ export function stepsOf(lines: readonly NumberedLine[]): Step[] {
   return steps
 }
 
-/** The step that a line joins; undefined where it begins another one. */
+/** The step that a line joins; undefined if it starts a new one. */
 function stepFor(steps: readonly OpenStep[], line: NumberedLine, key: string): OpenStep | undefined {
   for (const step of steps.slice(-MAX_STEPS_BACK).reverse()) {
     if (step.kind === line.kind && step.isRemoval === line.isRemoval) {
@@ -69,8 +69,8 @@ function isRepeat(one: NumberedLine, other: NumberedLine): boolean {
 }
 
 /**
- * Whether a line must stay behind a step. A challenge concerns whoever solves it and its category; a category concerns
- * challenges alone; an author and a validation concern the author, who is the first column of both.
+ * Whether a line conflicts with a step, and must be applied after it. Authors and validations conflict if they name the same
+ * author, the first column of both. Otherwise challenges conflict with everything, and lines of one type with each other.
  */
 function concerns(step: OpenStep, line: NumberedLine): boolean {
   const types = [step.kind.type, line.kind.type]
@@ -79,7 +79,7 @@ function concerns(step: OpenStep, line: NumberedLine): boolean {
   return types.includes('challenge') || types[0] === types[1]
 }
 
-/** A step as two that do the same one after the other. */
+/** Splits a step into two that have the same result one after the other. */
 export function halvesOf({ lines, repeats, ...step }: Step): Step[] {
   const middle = lines.length >> 1
   return [lines.slice(0, middle), lines.slice(middle)].map((half) => {

@@ -60,7 +60,7 @@ async function split(db: Db, orders: readonly Maintained[], node: Node): Promise
 async function splitParent(db: Db, orders: readonly Maintained[], child: Node): Promise<void> {
   const level = { arbre: child.arbre, niveau: child.niveau + 1 }
   const parent = await db.get(selectFloor, { ...child, ...level })
-  if (!parent) throw new Error(`the order ${level.arbre} has no node at the level ${level.niveau}`)
+  if (!parent) throw new Error(`counted order ${level.arbre}: no node at level ${level.niveau}`)
   const node = { ...level, ...parent }
   if (level.niveau < TOP_LEVEL && (await childrenOf(db, node)).length > MAX_MEMBERS) await split(db, orders, node)
 }

@@ -185,7 +185,7 @@ function readsOf<K, R extends K>({ table, key, by, rows: rowsOf }: Declaration<K
   }
   return {
     select: forRows((rows) => statement<At>(COVERED)((q, p) => rowsOf(q).where(from(q, p)).orderBy(names).limit(rows))),
-    // The limit comes before the end: an index is read through all that ties with an end, which may be most of it.
+    // The inner limit reads at most one leaf. An index scan up to the end would read all entries that tie with it.
     countInLeaf: written<At & End, { nb: number }>((p, q) => {
       const columns = sql.join(used.map((column) => sql.ref(key[column] as string)))
       return sql`select count(*) as nb from (

@@ -78,7 +78,7 @@ function nbOf(nodes: readonly Node[], index: number): number {
 
 type Range = Key & End & { tree: string; level: number }
 
-/** The nodes of a level from one key to another. The limit comes first: PostgreSQL reads an index through all that ties with an end. */
+/** The nodes of a level between two keys. The row limit prevents a scan of all index entries that tie with the upper key. */
 const nodesOf = (rows: number) =>
   written<Range, Node>((p, q) => {
     const [key, start] = [sql.raw(columns()), sql.join(KEY.map((column) => hidden(q, p[column])))]

@@ -11,21 +11,21 @@ export { copyFrom }
 const INT8 = 20
 const NUMERIC = 1700
 
-/** The bounds of a connection, in milliseconds. */
+/** The time limits of a connection, in milliseconds. */
 export interface ConnectOptions {
-  /** How long a connection may take to be there, and a free one to come. */
+  /** The time to connect, or to wait for a free connection. */
   connect?: number
-  /** How long the server works on a statement. */
+  /** The server's time limit for a statement. */
   statement?: number
-  /** How long an answer may take to come. */
+  /** The client's time limit for an answer. */
   answer?: number
-  /** How long the server keeps a transaction of a client that says nothing, as one that lost its network. */
+  /** How long a transaction may be idle until the server ends it, for example after the client lost its network. */
   idleTransaction?: number
 }
 
 const CONNECT_MILLISECONDS = 10_000
 
-/** One connection of its own. Ends with its owner's `end()`. */
+/** Opens a connection outside any pool. Its owner must `end()` it. */
 export async function connect(address: Address, options: ConnectOptions = {}): Promise<Client> {
   const client = new pg.Client(configOf(address, options))
   client.on('error', () => undefined)
@@ -38,12 +38,12 @@ export async function connect(address: Address, options: ConnectOptions = {}): P
   }
 }
 
-/** The number of the server's process, as the client was told when it connected. */
+/** The server's process number that the client received when it connected. */
 export function toldProcess(client: Client): number | null {
   return (client as unknown as { processID: number | null }).processID
 }
 
-/** What a client asks in one turn goes out in one write, which is most of what a short question costs here. */
+/** Sends all queries of one turn in one write, which is most of the cost of a short query here. */
 export function sendTogether(client: Client | PoolClient): void {
   const { stream } = (client as unknown as { connection: { stream: Writable } }).connection
   if (stream.writableCorked > 0) return
@@ -51,7 +51,7 @@ export function sendTogether(client: Client | PoolClient): void {
   process.nextTick(() => stream.uncork())
 }
 
-/** Lends a connection of its own to one piece of work. Throws `StoreError` where the server is what fails. */
+/** Lends a connection outside any pool to one piece of work. Throws `StoreError` if the server fails. */
 export async function withClient<T>(
   address: Address,
   work: (client: Client) => Promise<T>,
@@ -67,15 +67,15 @@ export async function withClient<T>(
   }
 }
 
-/** Connections that are lent; their queries go out without waiting for the answers of those before. */
+/** A pool of connections. They send queries without waiting for the answers to earlier ones. */
 export function makePool(address: Address, options: ConnectOptions, max: number): pg.Pool {
   const config = { ...configOf(address, options), pipeline: true }
   const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: IDLE_MILLISECONDS })
   pool.on('error', () => undefined)
-  // A lent connection that breaks says so to its queries; without a listener it would end the process too.
+  // The queries of a lent connection report its failure; without a listener it would also end the process.
   pool.on('connect', (client: PoolClient) => {
     client.on('error', () => undefined)
-    // Goes out before the first question; where it fails, so does that one.
+    // Sent before the first query. If it fails, so does that query.
     client.query(SHORT_QUESTIONS).catch(() => undefined)
   })
   return pool
@@ -83,7 +83,7 @@ export function makePool(address: Address, options: ConnectOptions, max: number)
 
 const IDLE_MILLISECONDS = 60_000
 
-/** What is over in less than a millisecond gains nothing from a compiler or from more processes, and waits for both. */
+/** Queries of less than a millisecond gain nothing from a compiler or from more processes, but would wait for both. */
 export const SHORT_QUESTIONS = 'set jit = off; set max_parallel_workers_per_gather = 0'
 
 function configOf(address: Address, options: ConnectOptions): ClientConfig {
@@ -96,7 +96,7 @@ function configOf(address: Address, options: ConnectOptions): ClientConfig {
   return {
     connectionString: address.url,
     connectionTimeoutMillis,
-    // As texts, as the driver does not send a 0, and the server would take what its role says.
+    // As texts, because the driver does not send a 0, and then the settings of the role would apply.
     statement_timeout: String(statement) as never,
     idle_in_transaction_session_timeout: String(idleTransaction) as never,
     ...(answer === undefined ? {} : { query_timeout: answer }),
@@ -111,7 +111,7 @@ function parserOf(oid: number, format?: 'text' | 'binary') {
   return oid === INT8 || oid === NUMERIC ? Number : pg.types.getTypeParser(oid, format as 'text')
 }
 
-/** Turns what an operator can act on into a `StoreError`; a fault of our own SQL passes as it is. */
+/** Turns faults that an operator can act on into a `StoreError`; faults of our own SQL pass unchanged. */
 export function toStoreError(address: Address, error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
@@ -126,7 +126,7 @@ export function toStoreError(address: Address, error: unknown): unknown {
   return new StoreError('unreachable', `${address.shown}: ${message}`, { cause: error })
 }
 
-/** The same for a connection that is being made: whatever the server says then is for the operator. */
+/** The same for a new connection: then everything that the server reports is for the operator. */
 export function toConnectError(address: Address, error: unknown): unknown {
   const known = toStoreError(address, error)
   if (known instanceof StoreError || !(error instanceof Error)) return known
@@ -134,7 +134,7 @@ export function toConnectError(address: Address, error: unknown): unknown {
   return new StoreError('unreachable', message, { cause: error })
 }
 
-/** The driver has no codes for its own faults; these are the words it uses. */
+/** The driver has no codes for its own faults; these are words of its messages. */
 const DRIVER_FAULTS =
   /terminated|timeout|timed out|not queryable|connection error|server does not support SSL|self.signed|certificate|SASL|SCRAM|password|pool/i
 
@@ -159,7 +159,7 @@ interface KnownFault {
 
 const notWhole = (what: string): KnownFault => ({
   fault: 'corrupt',
-  message: () => `the schema is not whole: ${what} is gone; restore a backup, or import a dump into a new database`,
+  message: () => `the schema is incomplete: ${what} is missing; restore a backup, or import a dump into a new database`,
 })
 
 const away = (what: string): KnownFault => ({ fault: 'unreachable', message: () => what })
@@ -167,13 +167,13 @@ const away = (what: string): KnownFault => ({ fault: 'unreachable', message: () 
 /** A prepared statement is on another connection than the one that it was prepared on. */
 const sessionLost: KnownFault = {
   fault: 'unsupported',
-  message: () => 'the connection does not keep its session; use a pooler in session mode (pool_mode = session)',
+  message: () => 'the pooler does not keep sessions; use session mode (pool_mode = session)',
 }
 
 /** By SQLSTATE, or by its class: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const faults: Record<string, KnownFault> = {
   '08': away('the connection broke; check that PostgreSQL runs and look at its log'),
-  '23': { fault: 'busy', message: () => 'another change came first; try again' },
+  '23': { fault: 'busy', message: () => 'conflict with another change; try again' },
   '0A': away('a table has changed under a connection, which is made anew; try again'),
   '25': away('the server ended a transaction; look at its settings and its log'),
   '25006': {
@@ -191,7 +191,7 @@ const faults: Record<string, KnownFault> = {
     message: ({ database }) => `there is no database ${JSON.stringify(database)}; make it with \`createdb\``,
   },
   '3F000': { fault: 'missing', message: () => 'the search_path names no schema that exists; correct the address' },
-  '40': { fault: 'busy', message: () => 'another change came first; try again' },
+  '40': { fault: 'busy', message: () => 'conflict with another change; try again' },
   '42501': {
     fault: 'denied',
     message: ({ user }) => `the user ${JSON.stringify(user)} may not do this; make it the owner of the database`,
@@ -207,7 +207,7 @@ const faults: Record<string, KnownFault> = {
   '53': away('the server is short of memory or other means; look at its log'),
   '55P03': { fault: 'busy', message: () => 'another process holds a lock; try again when it has finished' },
   '55': away('the server is in a state where it does not do this; look at its log'),
-  '57014': { fault: 'slow', message: () => 'the server took longer than a statement is given' },
+  '57014': { fault: 'slow', message: () => 'the statement timed out' },
   '57P': away('the server is starting, stopping or was restarted; try again'),
   '58': away('the server has trouble with its files; look at its log'),
   XX001: { fault: 'corrupt', message: () => 'the server says that its files are damaged; restore a backup' },

@@ -5,20 +5,20 @@ import { refusePooler } from './pooler.js'
 import type { Server, Snapshot } from './server.js'
 import type { Watcher } from './watcher.js'
 
-/** A replica that is set aside is asked whether it is well again, soon at first. */
+/** A replica that is set aside is probed, with pauses that double up to the maximum. */
 const FIRST_PROBE_MILLISECONDS = 10
 const MAX_PROBE_MILLISECONDS = 1_000
-/** One that does not answer at the start is set aside. */
+/** A replica that does not answer for so long at startup is set aside. */
 const PROVE_MILLISECONDS = 1_000
-/** One that lags is part of each change; only one that lags so long is worth a line in the log. */
+/** Every change makes a replica lag briefly; only a longer lag is logged. */
 const LAG_WORTH_A_WORD_MILLISECONDS = 5_000
 
-/** Faults of a single read: the server is well, and asked again. */
+/** Faults of a single read: the replica stays in use. */
 const PASSING: ReadonlySet<StoreFault> = new Set(['busy', 'slow'])
-/** Faults that no waiting mends: the address was not meant. */
+/** Faults that waiting does not fix: the address is wrong. */
 const LASTING: ReadonlySet<StoreFault> = new Set(['denied', 'foreign', 'missing', 'unsupported'])
 
-/** A streaming replica: asked while it holds just the data that this node knows, set aside as soon as it does not. */
+/** A streaming replica. It is used while it has exactly the newest known data, and set aside when it does not. */
 export class Replica {
   isUsable = true
   private isToldAside = false
@@ -30,7 +30,7 @@ export class Replica {
     private readonly log: StoreLog,
   ) {}
 
-  /** Looks at it before it is used: throws `StoreError` for an address that was not meant; one that is away is waited for. */
+  /** Checks the replica before it is used. Throws `StoreError` if the address is wrong; a replica that is down is set aside. */
   async prove(): Promise<void> {
     const { address } = this.server
     try {
@@ -45,7 +45,7 @@ export class Replica {
     }
   }
 
-  /** Runs reads in a snapshot of the data that is known. Throws `StoreError` where it cannot. */
+  /** Runs reads in a snapshot of the newest known data. Throws `StoreError` if it cannot. */
   async read<T>(work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
     try {
       return await this.server.read((db, found) => {
@@ -70,7 +70,7 @@ export class Replica {
     await this.server.close()
   }
 
-  /** A replica may be behind what the primary told, and for a moment before it; neither is shown. */
+  /** A replica may be behind the known version, or briefly ahead of it; it is used in neither case. */
   private check(found: Snapshot | undefined): void {
     const { heard, identite } = this.watcher
     const { shown } = this.server.address
@@ -90,7 +90,7 @@ export class Replica {
     if (found.donnees !== heard?.donnees) throw new Lag('unreachable', `${shown}: the replica lags`)
   }
 
-  /** Asks until the replica is back at the newest data. */
+  /** Probes the replica until it is back at the newest data. */
   private async probe(): Promise<void> {
     const since = Date.now()
     for (let pause = FIRST_PROBE_MILLISECONDS; !this.isClosed; pause = Math.min(pause * 2, MAX_PROBE_MILLISECONDS)) {
@@ -113,5 +113,5 @@ export class Replica {
   }
 }
 
-/** The replica is well, and not yet where the primary is. */
+/** The replica works, but does not have the newest known data. */
 class Lag extends StoreError {}

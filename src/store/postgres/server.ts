@@ -8,27 +8,29 @@ import { Connection } from './connection.js'
 import { connect, makePool, type PoolClient, SHORT_QUESTIONS, toConnectError } from './driver.js'
 
 export interface ServerOptions {
-  /** Connections at once. */
+  /** Maximum number of connections. */
   connections: number
-  /** How long one piece of work may take in all; undefined: as long as it wants. */
+  /** How long one piece of work may take in all; undefined: without limit. */
   timeoutMilliseconds: number | undefined
 }
 
-/** A read that takes longer than this on the server is one that no request waits for. */
+/** The server cancels a statement of a request that takes longer. */
 const STATEMENT_MILLISECONDS = 2_000
-/** Another writer of accounts is waited for so long. */
+/** How long a write waits for another writer of its domain. */
 export const LOCK_MILLISECONDS = 5_000
-/** A writer that says nothing amidst its transaction is gone, and its locks with it. */
+/** The server ends a write transaction that is idle for this long, which releases its locks. */
 export const SILENT_WRITER_MILLISECONDS = 10_000
-/** A read that says nothing for so long has lost its client and its end; a client that takes nothing is cut before. */
+/**
+ * The server ends a streamed read that is idle for this long: a client that stops reading is disconnected earlier, so the
+ * process must be gone.
+ */
 const SILENT_READER_MILLISECONDS = 120_000
-/** Works that wait for a free connection; more are refused at once. */
+/** How many calls may wait for a connection; more are refused at once. */
 const MAX_WAITING = 1_000
 
 /**
- * Live lines go through temporary tables of a few rows, which the server takes for full pages as it has no statistics of
- * them; left to itself it reads whole tables to join them. Each of these joins names the few rows first, and has an
- * index to go by.
+ * Live lines use temporary tables of a few rows. PostgreSQL has no statistics for them, overestimates them and would scan whole
+ * tables in joins. So joins keep their written order, which starts with the temporary table, and use indexes.
  */
 const BY_INDEX = `set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
   set local join_collapse_limit = 1; set local jit = off;`
@@ -44,14 +46,14 @@ export const SELECT_VERSIONS =
 const BEGIN_READ = { text: 'begin isolation level repeatable read' }
 const NAMED_VERSIONS = { name: 'versions', text: SELECT_VERSIONS }
 
-/** What a server says of itself with each snapshot. */
+/** What a server reports with each snapshot. */
 export interface Snapshot extends Versions {
-  /** Of the portal: all replicas of a primary have the same, and no other database. */
+  /** Identifies the portal: a primary and its replicas have the same, other databases another. */
   identite: string
   isReplica: boolean
 }
 
-/** One PostgreSQL server, through a pool of connections; every work ends in time, whatever the server does. */
+/** One PostgreSQL server behind a connection pool. Every call ends within its time limit, whatever the server does. */
 export class Server {
   private pool: ReturnType<typeof makePool>
   private readonly nodes = new NodesByVersion()
@@ -65,7 +67,7 @@ export class Server {
     this.pool = this.openPool()
   }
 
-  /** Lets go of every connection: what is behind the address now may be another server than the one they lead to. */
+  /** Replaces all connections, because the address may now lead to another server. */
   renew(): void {
     const before = this.pool
     this.pool = this.openPool()
@@ -80,11 +82,11 @@ export class Server {
     })
   }
 
-  /** Runs reads in one snapshot. It ends with a rollback, which nobody waits for, so that nothing of it stays. */
+  /** Runs reads in one snapshot. It ends with a rollback in the background. */
   read<T>(work: (db: Db, found: Snapshot) => Promise<T>): Promise<T> {
     return this.lend(this.options.timeoutMilliseconds, async (db) => {
       try {
-        // Both go out at once, and the second is planned once.
+        // Both are sent at once; the second is a prepared statement.
         const [, { rows }] = await Promise.all([db.query(BEGIN_READ), db.query(NAMED_VERSIONS)])
         const [found] = rows as Snapshot[]
         if (found) db.nodes = this.nodes.of(found.donnees)
@@ -96,7 +98,7 @@ export class Server {
     })
   }
 
-  /** The same on a connection of its own, for a work that lasts: each of its statements ends in time, the whole when it does. */
+  /** Like `read`, for work that lasts, on its own connection: each statement has a time limit, the whole has none. */
   async stream<T>(work: (db: Db, found: Snapshot) => Promise<T>): Promise<T> {
     const { timeoutMilliseconds: answer } = this.options
     const times = { idleTransaction: SILENT_READER_MILLISECONDS, ...(answer && { connect: answer, answer }) }
@@ -113,7 +115,7 @@ export class Server {
     }
   }
 
-  /** Runs one transaction of short changes, after whoever writes in the same domain now; gives the versions that it made. */
+  /** Runs one transaction of short changes, after other writers of the same domain. Returns the versions that it made. */
   write<T>(change: Change, work: (db: Db) => Promise<T>, domain: Domain): Promise<{ value: T; versions: Versions }> {
     const { timeoutMilliseconds } = this.options
     const lockMilliseconds = Math.min(LOCK_MILLISECONDS, timeoutMilliseconds ?? LOCK_MILLISECONDS)
@@ -144,7 +146,7 @@ export class Server {
     const { connections, timeoutMilliseconds } = this.options
     const times = timeoutMilliseconds && {
       connect: timeoutMilliseconds,
-      // The server says that a statement is slow before the connection would be given up.
+      // The server's statement timeout must come before the connection's.
       statement: Math.min(STATEMENT_MILLISECONDS, Math.ceil(0.8 * timeoutMilliseconds)),
       idleTransaction: 2 * timeoutMilliseconds,
     }
@@ -179,7 +181,7 @@ export class Server {
   }
 }
 
-/** Moves the versions of a transaction and tells every node that listens, when it commits. */
+/** Moves the versions of a transaction, and notifies every listening node at commit. */
 export async function moveVersions(db: Db, change: Change): Promise<Versions> {
   const { donnees = [] } = change
   const ended = endedBy(change)
@@ -191,7 +193,7 @@ export async function moveVersions(db: Db, change: Change): Promise<Versions> {
          select donnees, comptes, before, pg_notify('${CHANNEL_PREFIX}' || current_schema(), '') from moved, etat_avant`
       : 'select version_donnees as donnees, version_comptes as comptes from etat',
   )
-  if (!versions) throw new StoreError('corrupt', 'the table etat has lost its row; restore a backup')
+  if (!versions) throw new StoreError('corrupt', 'the table etat is empty; restore a backup')
   if (ended) await noteEnded(db, { before: versions.before, version: versions.comptes }, ended)
   if (donnees.length === 0) return versionsOf(versions)
   const newest = await appendJournal(db, donnees, versions.donnees)
@@ -203,21 +205,18 @@ export function movesVersions(change: Change): boolean {
   return (change.donnees ?? []).length > 0 || endedBy(change) !== undefined
 }
 
-/** Listeners hear their own portal, where a database has one in each of several schemas. */
+/** The channel includes the schema, because one database may have a portal in each of several schemas. */
 export const CHANNEL_PREFIX = 'palmares_'
 
-/**
- * A version follows the clock, a microsecond each, so that one that was lost with a failed primary is never given again to
- * other data by the replica that took its place.
- */
+/** Versions are clock microseconds. So a promoted replica never reuses a version that was lost with the old primary. */
 function next(kind: 'donnees' | 'comptes', isMoved: boolean): string {
   const column = `version_${kind}`
   return isMoved ? `greatest(${column} + 1, (extract(epoch from clock_timestamp()) * 1000000)::bigint)` : column
 }
 
-/** The versions that a primary says. Throws `StoreError` where it is none any more. */
+/** The versions that a primary reports. Throws `StoreError` if it is no longer a primary. */
 export function checked(address: Address, found: Snapshot | undefined): { versions: Versions; identite: string } {
-  if (!found) throw new StoreError('corrupt', `${address.shown}: the table etat has lost its row; restore a backup`)
+  if (!found) throw new StoreError('corrupt', `${address.shown}: the table etat is empty; restore a backup`)
   if (found.isReplica) throw notPrimary(address)
   return { versions: versionsOf(found), identite: found.identite }
 }

@@ -37,12 +37,12 @@ import type { Watcher } from './watcher.js'
 export interface Beside {
   watcher: Watcher
   replicas: readonly Replica[]
-  /** Connections to each server; long reads have half of them at most, and leave the others to what is short. */
+  /** Connections to each server. Long reads use at most half of them; the others are for short work. */
   connections: number
   siblings?: Siblings | undefined
 }
 
-/** A portal on a PostgreSQL server, which any number of nodes share, with replicas for its reads where there are some. */
+/** A portal on a PostgreSQL server that any number of nodes share, with optional replicas for reads. */
 export class PostgresStore implements Store {
   readonly engine = 'postgres'
   readonly changes = changesOf(this)
@@ -57,11 +57,11 @@ export class PostgresStore implements Store {
     private readonly search: Search,
     private readonly beside?: Beside,
   ) {
-    // The server ends a statement that takes too long.
+    // The server cancels a statement that takes too long.
     if (beside) this.longReads = new Semaphore({ ...LONG_READS_QUEUE, permits: Math.ceil(beside.connections / 2) })
   }
 
-  /** At once while the primary is heard; otherwise it is asked, by a question that begins after this call. */
+  /** Synchronous while notifications of the primary arrive; otherwise asks it, with a query that starts after this call. */
   versions(): Versions | Promise<Versions> {
     return this.beside?.watcher.heard ?? this.checks.next()
   }
@@ -77,7 +77,7 @@ export class PostgresStore implements Store {
     return options.isLong && longReads ? withinBudget((deadline) => longReads.run(read, deadline)) : read()
   }
 
-  /** From the primary: a replica would end a snapshot that keeps it from following. */
+  /** From the primary: a replica cancels a snapshot that blocks its replay. */
   stream<T>(work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
     return this.streams.run(() => {
       this.reads.primary++
@@ -139,7 +139,7 @@ export class PostgresStore implements Store {
   async verifySearch(): Promise<string[]> {
     return withClient(this.primary.address, async (client) => {
       const found = await findSearchIndexes(client)
-      // A portal that does without has none; where some are left, the others were lost.
+      // A portal without search indexes has none; if there are only some, the others were lost.
       const lost = found.length === 0 ? [] : SEARCH_INDEXES.filter((index) => !found.includes(index))
       const broken = await findBrokenIndexes(client, true)
       return [...new Set([...lost, ...broken])].map((index) => `the index ${index}`)
@@ -152,7 +152,7 @@ export class PostgresStore implements Store {
       for (const index of await findBrokenIndexes(client, true)) await client.query(`drop index ${index}`)
       const found = await findSearchIndexes(client)
       if (found.length === 0) return
-      // Readers and writers go on while an index is made anew.
+      // Readers and writers continue while an index is rebuilt.
       for (const index of found) await client.query(`reindex index concurrently ${index}`)
       await createSearchIndexes(client)
     })
@@ -172,7 +172,7 @@ export class PostgresStore implements Store {
         this.reads.replica++
         return value
       } catch (error) {
-        // What took too long there would take as long elsewhere.
+        // A read that took too long there would take as long elsewhere.
         if (!(error instanceof StoreError) || error.fault === 'slow') throw error
       }
     }
@@ -186,14 +186,14 @@ export class PostgresStore implements Store {
     if (movesVersions(change)) await this.beside?.siblings?.tell(versions)
   }
 
-  /** Takes note of what an answer is about to show, so that no later one shows anything older. */
+  /** Records the version that a response will show, so that no later response shows an older one. */
   private shown<T>(db: Db, version: Versions, work: (db: Db, version: Versions) => Promise<T>): Promise<T> {
     const versions = versionsOf(version)
     this.beside?.watcher.note(versions)
     return work(db, versions)
   }
 
-  /** Those that may be asked, each time another one first. */
+  /** The usable replicas, starting with another one each time. */
   private usableReplicas(): Replica[] {
     const usable = this.beside?.replicas.filter((replica) => replica.isUsable) ?? []
     if (usable.length < 2) return usable
@@ -201,7 +201,7 @@ export class PostgresStore implements Store {
     return [...usable.slice(this.turn), ...usable.slice(0, this.turn)]
   }
 
-  /** Long work has a connection of its own, whose temporary tables go with it. */
+  /** Long work has its own connection, whose temporary tables end with it. */
   private alone<T>(work: (db: Connection) => Promise<T>): Promise<T> {
     return withClient(this.primary.address, (client) => work(new Connection(client, this.primary.address, this.search)))
   }

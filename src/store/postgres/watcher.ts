@@ -6,7 +6,7 @@ import type { Address } from './address.js'
 import { type Client, connect, toStoreError } from './driver.js'
 import { CHANNEL_PREFIX, checked, SELECT_VERSIONS, type Snapshot } from './server.js'
 
-/** A line that is silent may be dead: it is asked so often, and given so long to answer. */
+/** A silent connection may be dead. It is queried at this interval, and must answer within it. */
 const HEARTBEAT_MILLISECONDS = 1_000
 const CONNECT_MILLISECONDS = 2_000
 const FIRST_RETRY_MILLISECONDS = 50
@@ -14,23 +14,23 @@ const MAX_RETRY_MILLISECONDS = 2_000
 
 const NOTHING: Versions = { donnees: 0, comptes: 0 }
 
-/** A connection that listens, and the questions that go over it. */
+/** A connection that listens, and the queries that use it. */
 interface Line {
   client: Client
   checks: SharedRun<Versions>
 }
 
 /**
- * Hears from the primary which versions its commits made. While it hears, what it knows is new to some milliseconds; when
- * the line is lost it knows nothing, until it listens again and has caught up.
+ * Receives from the primary the versions that its commits made. While it is connected, what it knows is some milliseconds old
+ * at most. After a lost connection it knows nothing until it listens again and has caught up.
  */
 export class Watcher implements Member {
-  /** The portal that it listens to, once it has. */
+  /** The portal that it listens to, once it does. */
   identite: string | undefined
   private line: Line | undefined
-  /** The versions as last heard; undefined while the line is lost. */
+  /** The latest known versions; undefined while the connection is lost. */
   private known: Versions | undefined
-  /** What was noted since the question that is under way was sent. */
+  /** What was recorded since the query in flight was sent. */
   private noted = NOTHING
   private readonly watching = new Set<() => void>()
   private isClosed = false
@@ -39,12 +39,12 @@ export class Watcher implements Member {
   constructor(
     private readonly address: Address,
     private readonly log: StoreLog,
-    /** What to do when the line is back, which may lead to another server now. */
+    /** Called when the connection is back, perhaps to another server. */
     private readonly renewed: () => void,
     private readonly siblings?: Siblings,
   ) {}
 
-  /** The versions; undefined where a change may have been acknowledged that this process does not know. */
+  /** The versions; undefined if a change may have been acknowledged that this process does not know. */
   get heard(): Versions | undefined {
     return this.siblings?.isInformed === false ? undefined : this.known
   }
@@ -63,7 +63,7 @@ export class Watcher implements Member {
     try {
       const { rows } = await client.query<{ schema: string }>('select current_schema() as schema')
       await client.query(`listen ${client.escapeIdentifier(CHANNEL_PREFIX + rows[0]?.schema)}`)
-      // Whoever may connect to the database may notify too, so a notification is only a reason to look.
+      // Every user of the database may notify, so a notification only causes a query.
       client.on('notification', () => void this.check(line))
       client.once('end', () => this.lose(line, 'the connection ended'))
       this.beat = setInterval(() => void this.check(line), HEARTBEAT_MILLISECONDS)
@@ -77,7 +77,7 @@ export class Watcher implements Member {
     if (this.isClosed) await this.close()
   }
 
-  /** Takes note of versions that an answer showed, or a commit of our own made: nothing older is shown from then on. */
+  /** Records versions that a response showed, or that our own commit made. Nothing older is shown from then on. */
   note(versions: Versions): void {
     this.noted = newest(this.noted, versions)
     const { known } = this
@@ -86,7 +86,7 @@ export class Watcher implements Member {
     if (this.known.donnees > known.donnees || this.known.comptes > known.comptes) this.ring()
   }
 
-  /** Where the line is lost there is no need to ask: nothing is known until it is back. */
+  /** Does nothing without a connection: then nothing is known until it is back. */
   async catchUp(): Promise<void> {
     if (this.line) await this.check(this.line)
   }
@@ -101,8 +101,8 @@ export class Watcher implements Member {
   }
 
   /**
-   * What was noted before the question was sent had been committed by then, so the answer is not less. Where it is, a
-   * failover lost the noted version, and the answer counts.
+   * What was recorded before the query was sent had been committed by then, so the answer is not lower. If it is, a failover
+   * lost the recorded version, and the answer counts.
    */
   private async ask(line: Line): Promise<Versions> {
     this.noted = NOTHING
@@ -128,7 +128,7 @@ export class Watcher implements Member {
     }
   }
 
-  /** From now on nothing is known; each request asks for itself until the line is back. */
+  /** From now on nothing is known; each request queries the versions until the connection is back. */
   private lose(line: Line, reason: string): void {
     if (this.line !== line || !this.known) return
     this.line = undefined
@@ -136,7 +136,7 @@ export class Watcher implements Member {
     clearInterval(this.beat)
     line.client.end().catch(() => undefined)
     this.log.warn(
-      `${this.address.shown}: changes are not heard any more (${reason}); every request asks for the version`,
+      `${this.address.shown}: no longer listening for changes (${reason}); every request asks for the version`,
     )
     void this.retry()
   }
@@ -152,7 +152,7 @@ export class Watcher implements Member {
       )
       if (!isBack) continue
       this.renewed()
-      this.log.info(`${this.address.shown}: changes are heard again`)
+      this.log.info(`${this.address.shown}: listening for changes again`)
       return
     }
   }

@@ -5,36 +5,36 @@ import type { Connection } from './connection.js'
 import { emptyLog, logBytes } from './log.js'
 import { beginImmediate } from './transaction.js'
 
-/** The tables of the data, those that others refer to first. */
+/** The tables of the data, referenced tables first. */
 const DATA_TABLES: readonly string[] = [
   ...DATA_KINDS.flatMap(({ table, list }) => (list ? [table, list.table] : [table])),
   ...['classements', 'noeuds'],
 ]
 
-/** The tables beside them that name rows of each other or of the data. */
+/** Other tables that refer to each other or to the data. */
 const ACCOUNT_TABLES = new Set(REFERENCES.map(({ child }) => child).filter((table) => !DATA_TABLES.includes(table)))
 
-/** What the names of tables begin with that are not the portal's yet. */
+/** Prefix of tables that are not part of the portal yet. */
 const NEW = 'neuf_'
 
-/** How much is in the log is looked at after so many rows. */
+/** Rows between two checks of the log's size. */
 const BLOCK_ROWS = 5_000
 
-/** What the name of an index has that an import made. */
+/** Prefix of an index that an import made. */
 const OF_AN_IMPORT = new RegExp(`^${NEW}[0-9a-f]{8}_`)
 
-/** The log of a transaction that fills new tables is at most both of these, and what a block of rows writes. */
+/** The log of a filling transaction is limited to the sum of these, and what one block of rows writes. */
 export interface AsideLimits {
-  /** A transaction ends when it has written so much into the log. */
+  /** A transaction ends when it has written this much to the log. */
   maxLogBytes: number
-  /** Besides, so much may wait in memory until then. */
+  /** This much more may wait in memory until then. */
   cacheKib: number
 }
 
-/** The data have changed since they were copied. */
+/** The data has changed since it was copied. */
 export class Overtaken extends Error {}
 
-/** Called now and then with what is done, and with all of it. */
+/** Called now and then with the rows or tables done, and their total. */
 export type OnPart = (done: number, of: number) => void
 
 interface Table {
@@ -45,10 +45,9 @@ interface Table {
 }
 
 /**
- * The tables of the data, made anew beside the portal: temporary copies, which unqualified names mean on this connection
- * until they are forgotten; then new tables in the file, filled in many short transactions, of which no reader knows; in the
- * end those take the names of the old ones. The connection must not enforce foreign keys: dropping a table would delete its
- * rows one by one.
+ * Rebuilds the data tables in three steps. First as temporary copies, which hide the real tables on this connection. Then as
+ * new tables in the file, filled in many short transactions and unknown to readers. Finally the new tables are renamed to the
+ * old names. The connection must not enforce foreign keys: dropping a table would delete its rows one by one.
  */
 export class Aside {
   private readonly prefix = `${NEW}${randomBytes(4).toString('hex')}_`
@@ -67,7 +66,7 @@ export class Aside {
     }))
   }
 
-  /** Copies the data as they are now. */
+  /** Copies the current data. */
   copy(onTable: OnPart = () => undefined): void {
     this.db.change('begin')
     this.version = this.db.value('select version_donnees from etat')
@@ -79,7 +78,7 @@ export class Aside {
     this.db.change('commit')
   }
 
-  /** Lets unqualified names mean the portal again. */
+  /** Drops the copies, so that unqualified names mean the portal again. */
   forget(): void {
     for (const { name } of this.tables) this.db.script(`drop table if exists temp.${name}`)
   }
@@ -106,14 +105,14 @@ export class Aside {
     }
   }
 
-  /** Throws `Overtaken` unless the data are what was copied, and nobody took the new tables for leftovers. */
+  /** Throws `Overtaken` if the data has changed since the copy, or another import has dropped the new tables as leftovers. */
   checkCurrent(): void {
     const isSame = this.db.value('select version_donnees from etat') === this.version
     const isThere = this.db.value('select count(*) from main.sqlite_master where name = ?', this.newOf('noeuds')) === 1
     if (!isSame || isThere !== this.isMade) throw new Overtaken()
   }
 
-  /** Puts the new tables in the place of the old ones, in the transaction under way. */
+  /** Replaces the old tables with the new ones, in the current transaction. */
   swap(): void {
     const list = DATA_TABLES.map((name) => `'${name}'`).join(', ')
     const triggers = this.column(`select sql from sqlite_master where type = 'trigger' and tbl_name in (${list})`)
@@ -123,12 +122,12 @@ export class Aside {
     for (const sql of triggers) this.db.script(sql)
   }
 
-  /** Removes what is not the portal's yet. */
+  /** Drops the new tables that did not become part of the portal. */
   async drop(): Promise<void> {
     await dropLeftovers(this.db, this.prefix)
   }
 
-  /** Throws where an account refers to nothing: the engine does not look after it on this connection. */
+  /** Throws if an account refers to a missing row, because this connection does not enforce foreign keys. */
   checkAccounts(): void {
     for (const table of ACCOUNT_TABLES) {
       const broken = this.db.value(`select count(*) from pragma_foreign_key_check('${table}')`)
@@ -136,10 +135,14 @@ export class Aside {
     }
   }
 
-  /** The new tables, their indexes and search tables. An index cannot be renamed later: it keeps a name of this import's. */
+  /**
+   * Creates the new tables with their indexes and search tables. An index cannot be renamed later, so it keeps a name of this
+   * import.
+   */
   private create(): void {
     for (const { name, searched } of this.tables) {
-      // References lead to the new tables, so that no writer of the old ones meets them; they are renamed with what they name.
+      // References point to the new tables, so that writers of the old ones are not affected. Renaming a table also changes the
+      // references to it.
       this.db.script(DATA_TABLES.reduce((sql, each) => this.renamed(sql, each), this.sqlOf(name)))
       for (const index of this.column(
         `select name from sqlite_master where type = 'index' and tbl_name = '${name}' and sql is not null`,
@@ -147,7 +150,7 @@ export class Aside {
         const sql = this.sqlOf(index).replace(index, this.newOf(index.replace(OF_AN_IMPORT, '')))
         this.db.script(sql.replace(new RegExp(`(on "?)${name}\\b`, 'i'), `$1${this.newOf(name)}`))
       }
-      // Its `content` keeps the name that the table has in the end.
+      // Its `content` names the table by its final name.
       if (searched.length > 0) {
         const search = searchOf(name)
         this.db.script(this.sqlOf(search).replace(search, this.newOf(search)))
@@ -155,7 +158,7 @@ export class Aside {
     }
   }
 
-  /** Adds the rows of the copies in the order of their keys, a block at each step. */
+  /** Adds the rows of the copies in key order, one block per step. */
   private *addBlocks(onBlock: (added: number) => void): Generator<void> {
     for (const table of this.tables) {
       for (let after: unknown[] | undefined = []; after; ) {
@@ -167,7 +170,7 @@ export class Aside {
     }
   }
 
-  /** Adds the rows after a key and says how many, and the last; undefined where there are no more. */
+  /** Adds a block of rows after a key. Returns their number and the last key, which is undefined if there are no more rows. */
   private addBlock({ name, key, searched }: Table, after: unknown[]): { last: unknown[] | undefined; added: number } {
     const columns = key.join(', ')
     const bound = `(${key.map(() => '?').join(', ')})`
@@ -191,7 +194,7 @@ export class Aside {
     return { last, added }
   }
 
-  /** One transaction of the filling, whose log is moved into the file at once. */
+  /** Runs one transaction of the filling, then moves its log into the file. */
   private async slice(work: (isFull: () => boolean) => void): Promise<void> {
     await beginImmediate(this.db)
     try {
@@ -226,7 +229,7 @@ function searchOf(table: string): string {
   return `${table}_recherche`
 }
 
-/** Removes the new tables that imports left behind; one that still goes on notices, and does without. */
+/** Drops new tables that imports left behind. An import that is still running notices it, and merges without them. */
 export async function dropLeftovers(db: Connection, prefix = NEW): Promise<void> {
   const found = () =>
     db.value(
@@ -235,7 +238,7 @@ export async function dropLeftovers(db: Connection, prefix = NEW): Promise<void>
   if (found() === undefined) return
   await beginImmediate(db)
   try {
-    // A search table takes those that it is made of along.
+    // Dropping a search table also drops its internal tables.
     for (let name = found(); name !== undefined; name = found()) db.script(`drop table main."${name}"`)
     db.change('commit')
   } finally {

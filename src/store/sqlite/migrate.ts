@@ -7,12 +7,12 @@ import { Connection } from './connection.js'
 import { beginImmediate } from './transaction.js'
 import { turnOnWal } from './wal.js'
 
-/** Marks the file as ours, so that a wrong path is told from a store: "PLMS" in ASCII. */
+/** Marks the file as ours, so that another file is not taken for a store: "PLMS" in ASCII. */
 const APPLICATION_ID = 0x504c4d53
 
 /**
- * Creates the file where it is missing, and its folder, but no folder above: a mistyped path is told, not built. Both are
- * for this user alone, as they hold hashes of credentials.
+ * Creates a missing file and its folder, but no parent folders: a mistyped path must fail. Only this user may read them,
+ * because they contain hashes of credentials.
  */
 export function createFile(path: string): void {
   const folder = dirname(path)
@@ -35,7 +35,7 @@ export function pendingMigrations(path: string): Migration[] {
   if (!stats || (stats.isFile() && stats.size === 0)) return [...migrations]
   const connection = new Connection(path, { readOnly: true, busyTimeoutMilliseconds: 1_000 })
   try {
-    // In one snapshot: what is read in parts may be before and after another process has made the store.
+    // In one snapshot, because another process may make the store between two reads.
     connection.script('begin')
     return migrations.slice(schemaVersion(connection))
   } finally {

@@ -4,7 +4,7 @@ import { StoreError } from '../store.js'
 import type { Answer, Call, Method, ThreadData, ThreadKind } from './calls.js'
 import { SqliteDb } from './db.js'
 
-/** The built file, whichever way this one was loaded: `imports` in package.json names it. A thread runs no TypeScript. */
+/** The built file, even if this one runs from its source: `imports` in package.json names it. A thread runs no TypeScript. */
 const ENTRY = createRequire(import.meta.url).resolve('#sqlite-thread')
 
 interface Asked {
@@ -13,12 +13,12 @@ interface Asked {
 }
 
 /**
- * A connection in a thread of its own: what it is asked runs there, one call after the other, and the event loop goes on. A
- * thread that has ended answers nothing more; it is never ended from here, as the driver aborts the whole process when a
- * thread is terminated amidst its call.
+ * A connection in its own thread. Its calls run there one after the other, without blocking the event loop. A thread that has
+ * ended answers nothing more. It is never terminated from here, because the driver would abort the whole process if it is
+ * terminated during a call.
  */
 export class Thread extends SqliteDb {
-  /** From then on, in milliseconds since 1970, it is asked nothing more for whoever uses it now. */
+  /** The deadline of its current user, in milliseconds since 1970; later calls are refused. */
   deadline = Number.POSITIVE_INFINITY
   private readonly worker: Worker
   private readonly asked: Asked[] = []
@@ -40,7 +40,7 @@ export class Thread extends SqliteDb {
     return this.fault !== undefined
   }
 
-  /** Whether it has still to answer. */
+  /** Whether a call is in flight. */
   get isBusy(): boolean {
     return this.asked.length > 0
   }
@@ -57,19 +57,19 @@ export class Thread extends SqliteDb {
     return this.ask(['change', sql, ...values])
   }
 
-  /** Some rows a message: each is copied while nothing else runs. */
+  /** Sends some rows per message, because copying a message blocks the event loop. */
   async load(table: string, columns: readonly string[], rows: readonly unknown[][]): Promise<void> {
     for (let from = 0; from < rows.length; from += ROWS_A_MESSAGE) {
       await this.ask(['load', table, columns, rows.slice(from, from + ROWS_A_MESSAGE)])
     }
   }
 
-  /** Nothing is left to take back where the thread has ended: its connection ended with it. */
+  /** If the thread has ended, so has its transaction. */
   async rollback(): Promise<void> {
     if (!this.fault) await this.ask(['rollback'])
   }
 
-  /** Closes its connection after what it was asked before, and ends. */
+  /** Closes its connection after all earlier calls, and ends. */
   async close(): Promise<void> {
     if (this.fault) return
     const ended = new Promise((resolve) => this.worker.once('exit', resolve))
@@ -82,9 +82,9 @@ export class Thread extends SqliteDb {
     if (this.fault) return Promise.reject(this.fault)
     if (Date.now() >= this.deadline && !CLEANUP.includes(call[0])) return Promise.reject(tooSlow(this.path))
     return new Promise((resolve, reject) => {
-      // A call that cannot be sent throws here, and must not wait for an answer that is another's.
+      // If the call cannot be sent, this throws. No entry of `asked` may then wait for its answer.
       this.worker.postMessage(call)
-      // A process that has nothing else to do waits for an answer, and for nothing more.
+      // An idle process stays alive for an answer, but not for an idle thread.
       if (this.asked.length === 0) this.worker.ref()
       this.asked.push({ resolve: resolve as Asked['resolve'], reject })
     })
@@ -98,7 +98,7 @@ export class Thread extends SqliteDb {
   }
 
   private ended(cause?: unknown): void {
-    this.fault ??= new StoreError('unreachable', `${this.path}: the thread that asks the store has ended; try again`, {
+    this.fault ??= new StoreError('unreachable', `${this.path}: the store thread has ended; try again`, {
       cause,
     })
     for (const { reject } of this.asked.splice(0)) reject(this.fault)
@@ -110,10 +110,10 @@ const ROWS_A_MESSAGE = 1_000
 const CLEANUP: readonly Method[] = ['rollback', 'close']
 
 function tooSlow(path: string): StoreError {
-  return new StoreError('slow', `${path}: this read takes longer than it is given`)
+  return new StoreError('slow', `${path}: this read timed out`)
 }
 
-/** A thread that begins when it is first wanted, and is replaced when it has ended. */
+/** A thread that starts on first use, and is replaced when it has ended. */
 export class LastingThread {
   private thread: Thread | undefined
   private isClosed = false
