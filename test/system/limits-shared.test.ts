@@ -348,7 +348,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     opened.push(tls)
     const refused = await open(tls.url)
     expect(await takes(9, refused.limiter())).toBe(5)
-    expect(refused.said).toEqual([expect.stringMatching(/away \(DEPTH_ZERO_SELF_SIGNED_CERT\)/)])
+    expect(refused.said).toEqual([expect.stringMatching(/unavailable \(DEPTH_ZERO_SELF_SIGNED_CERT\)/)])
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     const [one, two] = [await open(tls.url), await open()]
     expect(await takes(40, one.limiter(20), two.limiter(20))).toBe(20)
@@ -369,7 +369,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     await once(parrot, 'listening')
     const output = (['log', 'warn', 'error'] as const).map((method) => vi.spyOn(console, method))
     const { said } = await open(`redis://user:secret@127.0.0.1:${(parrot.address() as AddressInfo).port}`)
-    expect(said).toEqual([expect.stringMatching(/away \(ERR\)/)])
+    expect(said).toEqual([expect.stringMatching(/unavailable \(ERR\)/)])
     expect(JSON.stringify(output.map(({ mock }) => mock.calls))).not.toMatch('secret')
     for (const spy of output) spy.mockRestore()
     parrot.close()
