@@ -60,13 +60,13 @@ export function pageAnswer({ debut, limite, host }: AskedPage, total: number, ro
   return { body, link: links.join(', '), total }
 }
 
-export const AUTHOR_COLUMNS = 'id_auteur, nom, score, statut, lang, nb_validations'
+export const AUTHOR_COLUMNS = 'id_auteur, nom, score, statut, lang, nb_validations, groupe'
 export const WRITTEN_COLUMNS = ['id_challenge', 'url_challenge', 'titre']
 export const SOLVED_COLUMNS = ['id_challenge', 'titre', 'id_rubrique', 'score', 'date']
 
 /** An author with their challenges and solves, from rows with the columns above. */
 export function authorAnswer(row: Row, position: number, written: Row[], solved: Row[]): Answer {
-  const [id, nom, score, statut, lang, nb_validations] = row
+  const [id, nom, score, statut, lang, nb_validations, groupe] = row
   const body = {
     nom,
     score,
@@ -87,6 +87,7 @@ export function authorAnswer(row: Row, position: number, written: Row[], solved:
       score: points,
       date: date === UNKNOWN_DATE ? null : `${new Date(Number(date) * 1000).toISOString().slice(0, 19)}Z`,
     })),
+    groupe,
   }
   return { body }
 }
