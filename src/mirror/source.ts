@@ -4,7 +4,7 @@ import { LISTED_KINDS, type ListedKind } from '../model/kinds.js'
 
 /** The kinds of records that a portal lists and details, by the names of their lists. */
 export type Noun = ListedKind['table']
-/** Those of which a detail tells the record and nothing else. */
+/** Nouns whose detail contains the record alone. */
 export type PlainNoun = Exclude<Noun, 'challenges' | 'auteurs'>
 
 /** Challenges come first: authors refer to them. */

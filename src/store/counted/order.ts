@@ -24,7 +24,7 @@ interface Declaration<K, R extends K> {
   keyOf(row: K): Tie
 }
 
-/** Declares one order, or many over one table, each of which is read by its number: see `of`. */
+/** Declares one order, or many over one table. `of` returns one of many, by its number. */
 export function order<K, R extends K>(declared: Declaration<K, R>): Order<K, R> {
   return new Order(declared.name, declared, readsOf(declared))
 }

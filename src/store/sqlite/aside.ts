@@ -170,7 +170,7 @@ export class Aside {
     }
   }
 
-  /** Adds a block of rows after a key. Returns their number and the last key, which is undefined if there are no more rows. */
+  /** Copies the next rows after a key. Returns how many, and the last key; undefined at the end of the table. */
   private addBlock({ name, key, searched }: Table, after: unknown[]): { last: unknown[] | undefined; added: number } {
     const columns = key.join(', ')
     const bound = `(${key.map(() => '?').join(', ')})`
