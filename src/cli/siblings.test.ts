@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type ToSibling, VersionRelay } from './siblings.js'
 
-test('a beat that is read after its worker has ended gives no lease, so no write waits for that worker', () => {
+test('a heartbeat read after its worker has ended grants no lease, so no write waits for that worker', () => {
   const [writer, ended] = [{ id: 1 }, { id: 2 }]
   const said: [object, ToSibling][] = []
   const relay = new VersionRelay<object>((worker, message) => said.push([worker, message]))

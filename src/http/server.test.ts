@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../../test/harness.js'
 import { exchange, parseAnswer, petitPortail, postLogin, problemOf } from '../../test/wire.js'
 
-describe('odd bytes', () => {
+describe('unusual bytes', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startServer(petitPortail)
@@ -11,7 +11,7 @@ describe('odd bytes', () => {
 
   for (const bytes of ['caf\xe9', 'a\xff', '\xc0\xae', '\xed\xa0\x80', '\xf0\x9f\x98']) {
     const shown = Buffer.from(bytes, 'latin1').toString('hex')
-    test(`a JSON body that is not UTF-8 (${shown}) is a 400, and nobody is signed in or refused`, async () => {
+    test(`a JSON body that is not UTF-8 (${shown}) is a 400, and does not count as a login`, async () => {
       const body = Buffer.from(`{"login":"${bytes}","password":"some password"}`, 'latin1')
       const headers = { 'content-type': 'application/json' }
       const response = await server.anonymous('/login', { method: 'POST', headers, body })
@@ -20,14 +20,14 @@ describe('odd bytes', () => {
     })
   }
 
-  test('a JSON body in UTF-8 is read as it is, a mark of the byte order before it or not', async () => {
+  test('a JSON body in UTF-8 is read unchanged, with or without a byte-order mark', async () => {
     for (const mark of ['', '\u{feff}']) {
       const response = await postLogin(server, `${mark}{"login":"élodie 😀","password":"some password"}`)
       await problemOf(response, 'login_refused')
     }
   })
 
-  test('a credential behind 1,900 other header lines is found', async () => {
+  test('a credential after 1,900 other header lines is found', async () => {
     const lines = 'a:b\r\n'.repeat(1_900)
     const credential = `Cookie: api_key=${server.key}\r\n`
     const head = `GET /challenges HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${lines}`
@@ -36,11 +36,11 @@ describe('odd bytes', () => {
   })
 })
 
-describe('what a trusted proxy says', () => {
+describe('headers of a trusted proxy', () => {
   let server: TestServer
   afterEach(() => server.close())
 
-  test('of the scheme counts where it is http or https, whatever its case', async () => {
+  test('X-Forwarded-Proto is used if it is http or https, in any case', async () => {
     server = await startServer(petitPortail, { settings: { trustProxy: 'loopback' } })
     for (const [said, scheme, secure] of [
       ['https', 'https', true],
@@ -59,7 +59,7 @@ describe('what a trusted proxy says', () => {
     }
   })
 
-  test('of the client counts where it is an address: else the proxy pays and is logged', async () => {
+  test('X-Forwarded-For is used if it is an address; otherwise the proxy is charged and logged', async () => {
     server = await startServer(petitPortail, {
       settings: { trustProxy: 'loopback', rateLimit: 600, addressRateLimit: 4 },
     })

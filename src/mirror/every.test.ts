@@ -3,7 +3,7 @@ import { StoreError } from '../store/store.js'
 import { MirrorError } from './errors.js'
 import { passAfterPass } from './every.js'
 
-/** When each pass began, in seconds, and what was told: each pass of the given does what it does, and the last one stops. */
+/** Runs passes that each do as given, and stops after the last. Returns when each began, in seconds, and what was reported. */
 async function begunBy(passes: ((clock: { now: number }) => unknown)[]): Promise<{ begun: number[]; told: string[] }> {
   const clock = { now: 0 }
   const stop = new AbortController()
@@ -25,14 +25,14 @@ async function begunBy(passes: ((clock: { now: number }) => unknown)[]): Promise
 
 const nothing = () => undefined
 
-test('passes begin so often, and at once after one that took longer', async () => {
+test('passes start at the interval, or at once after one that took longer', async () => {
   const long = (clock: { now: number }) => {
     clock.now += 700_000
   }
   expect(await begunBy([nothing, long, nothing, nothing])).toEqual({ begun: [0, 600, 1_300, 1_900], told: [] })
 })
 
-test('one that fails is told, and the next one begins in its turn, or when the portal may be asked again', async () => {
+test('a failed pass is reported, and the next one starts on schedule, or when the portal may be asked again', async () => {
   const fail = (error: Error) => () => Promise.reject(error)
   const { begun, told } = await begunBy([
     fail(new MirrorError('x')),
@@ -45,6 +45,6 @@ test('one that fails is told, and the next one begins in its turn, or when the p
   expect(told).toEqual(['x', 'y', 'z'].map((each) => `error: ${each}; ${rest}`))
 })
 
-test('a fault of ours ends them', async () => {
+test('a programming error stops the passes', async () => {
   await expect(begunBy([() => Promise.reject(new TypeError('ours')), nothing])).rejects.toThrow('ours')
 })

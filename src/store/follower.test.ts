@@ -11,7 +11,7 @@ const solve = (id_auteur: number): JournalEntry => ({ type: 'validation', id_aut
 describe.each(engines)('a follower on %s', (engine) => {
   let made: MadeStore
   let store: Store
-  /** The same portal, as another process has it open. */
+  /** The same store, opened as another process would. */
   let other: Store
   let news: News<JournalEntry>[]
 
@@ -35,12 +35,12 @@ describe.each(engines)('a follower on %s', (engine) => {
   const commit = (from: Store, ...auteurs: number[]) =>
     from.write({ donnees: auteurs.map(solve) }, async () => undefined)
   const reads = () => store.state().reads.primary
-  /** Each piece of news begins where the one before ended. */
+  /** Each piece of news starts where the one before ended. */
   const expectNoGap = () => {
     for (const [i, { from }] of news.entries()) if (i > 0) expect(from).toBe(news[i - 1]?.to)
   }
 
-  test('tells each change once, in the order of the commits, without a gap, while no request arrives', async () => {
+  test('reports each change once, in commit order and without gaps, even without requests', async () => {
     const start = await now()
     await store.changes.donnees.reach(start)
     const end = store.changes.donnees.subscribe(subscriber(), { isEager: true })
@@ -78,7 +78,7 @@ describe.each(engines)('a follower on %s', (engine) => {
     expectNoGap()
   })
 
-  test('tells of a lesser version without lines, and goes on from there', async () => {
+  test('reports that a version went back, without lines, and continues from there', async () => {
     await store.changes.donnees.reach(await now())
     const kept = await now()
     await commit(store, 1)
@@ -96,7 +96,7 @@ describe.each(engines)('a follower on %s', (engine) => {
     expectNoGap()
   })
 
-  test('tells of many changes at once without lines', async () => {
+  test('reports many changes at once without lines', async () => {
     const { donnees } = store.changes
     donnees.subscribe(subscriber())
     await donnees.reach(await now())
@@ -106,7 +106,7 @@ describe.each(engines)('a follower on %s', (engine) => {
     expectNoGap()
   })
 
-  test('tells which credentials ended, apart from the data', async () => {
+  test('reports which credentials ended, separately from the data', async () => {
     const { comptes, donnees } = store.changes
     const ended: (readonly string[] | undefined)[] = []
     comptes.subscribe({ isInterested: true, hear: ({ lines }) => void ended.push(lines) })

@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('two run at once, fifty wait, one more is refused; what still waits or runs after 2 s is told so, and then there is room', async () => {
+test('two run at once, fifty wait, one more is refused; after 2 s all waiting or running ones are refused, and then there is room', async () => {
   let lent = 0
   const pool = new Pool({ make: () => ++lent, dispose: () => lent--, ...LONG_READS_QUEUE, max: 2 })
   const run = <R>(work: (which: number) => Promise<R>) => withinBudget((deadline: Deadline) => pool.use(work, deadline))
