@@ -24,7 +24,7 @@ afterEach(async () => {
 const pass = (settings: Parameters<typeof mirrorInto>[2] = {}) =>
   mirrorInto(copy.store, front.url, { clock: makeClock(), ...settings })
 
-/** A dump as a store tells it again: totals and all. */
+/** A dump as a store exports it, with computed scores. */
 async function settled(lines: readonly DumpLine[]): Promise<DumpLine[]> {
   const { store, close } = await makeStore()
   await importInto(store, lines)
@@ -33,7 +33,7 @@ async function settled(lines: readonly DumpLine[]): Promise<DumpLine[]> {
   return told
 }
 
-/** What the dialect has no words for. */
+/** Removes what the dialect cannot express. */
 function withoutUntold(lines: DumpLine[]): DumpLine[] {
   const used = new Set(lines.filter(({ type }) => type === 'challenge').map(({ id_rubrique }) => id_rubrique))
   return lines
@@ -47,7 +47,7 @@ function withoutUntold(lines: DumpLine[]): DumpLine[] {
     })
 }
 
-test.each([true, false])('a mirror of the dialect holds what it tells (tags: %s)', async (hasTags) => {
+test.each([true, false])('a mirror of the dialect contains everything that the dialect has (tags: %s)', async (hasTags) => {
   portal.hasTags = hasTags
   portal.lines = await settled(portail)
   const first = await pass()
@@ -69,7 +69,7 @@ test('it follows every change of the portal, over many pages', async () => {
   )
 })
 
-test('a language that only the list tells follows though the challenge is the same', async () => {
+test('a language that only the list contains is updated even if the challenge is unchanged', async () => {
   portal.lines = await settled(portail)
   await pass()
   portal.lines = portal.lines.map((line) =>
@@ -79,52 +79,52 @@ test('a language that only the list tells follows though the challenge is the sa
   expect(await exportFrom(copy.store)).toEqual(withoutUntold(portal.lines))
 })
 
-test('an empty portal of the dialect is told from an error', async () => {
+test('an empty portal of the dialect is distinguished from an error', async () => {
   await expect(pass()).rejects.toThrow('has nothing to copy')
   expect(await exportFrom(copy.store)).toEqual([])
   front.fault = () => failure(403)
   await expect(pass()).rejects.toThrow(/^\/classement\?limite=1: it answered 403 .*: the portal refuses the key$/)
 })
 
-describe('the dialect that goes wrong', () => {
+describe('faults of the dialect', () => {
   test.each([
     [
-      'a next page elsewhere',
+      'a next page on another host',
       '/auteurs',
       () => json([{}, { rel: 'next', href: 'http://ailleurs.example/auteurs?debut_auteurs=50' }]),
       /the next page is at http:\/\/ailleurs\.example/,
     ],
     [
-      'a next page that is this one',
+      'a next page that is the current one',
       '/auteurs',
       () => json([{}, { rel: 'next', href: '/auteurs?debut_auteurs=0' }]),
       /leads in a circle/,
     ],
     [
-      'the contract in its midst',
+      'a page of the contract',
       '/auteurs',
       () => json({ '0': { id_auteur: '1', nom: 'a' } }),
       /^\/auteurs: the body must be array$/,
     ],
     [
-      'an error that says 200',
+      'an error with status 200',
       '/auteurs/9',
       () => json([{ error: { code: 500 } }]),
       /^\/auteurs\/9: id_auteur|^\/auteurs\/9: the body must have required properties/,
     ],
     [
-      'a score of no number',
+      'a score that is not a number',
       '/auteurs/9',
       (usual: never) => altered(usual, (body: object) => ({ ...body, score: 'many' })),
       /^\/auteurs\/9: score must be a whole number$/,
     ],
     [
-      'a date of no calendar',
+      'an invalid date',
       '/challenges/1',
       (usual: never) => altered(usual, ([body]: [object]) => [{ ...body, date_publication: '2026-02-30 12:00:00' }]),
       /^\/challenges\/1: date_publication must be a date and time/,
     ],
-  ])('%s is told, and leaves what it is about as it was', async (_, path, fault, told) => {
+  ])('%s is reported, and leaves its record unchanged', async (_, path, fault, told) => {
     portal.hasTags = false
     portal.lines = await settled(portail)
     await pass()
@@ -144,8 +144,8 @@ describe('the dialect that goes wrong', () => {
   })
 })
 
-/** The dialect as this server speaks it, where it does. */
-test('a mirror of the dialect of Palmarès holds the portal', async ({ skip }) => {
+/** Against the dialect of this server, if it is enabled. */
+test('a mirror of the dialect of Palmarès has the whole portal', async ({ skip }) => {
   const origin = await startServer(portail, { logLevel: 'silent' })
   const { status } = await origin.get('/rootme/classement')
   if (status !== 200) {

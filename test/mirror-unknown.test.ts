@@ -9,14 +9,14 @@ const UNKNOWN = { null: () => null, 'an empty text': () => '', missing: () => un
 
 const isList = (value: unknown) => typeof value === 'object' && value !== null
 
-/** Which fields a record must have, however it is told. */
+/** Which fields a record must have, in either convention. */
 function isRequired(name: string, body: Record<string, unknown>): boolean {
   if (/^\d+$/.test(name)) return true
   const isChallenge = 'titre' in body && 'soustitre' in body
   return /^id_(?!trad)|^titre$|^nom$/.test(name) || (name === 'score' && isChallenge)
 }
 
-/** Makes every field of a body unknown that may be, lists inside a record only where `withLists` says so. */
+/** Makes every optional field of a body unknown, including lists in a record if `withLists`. */
 function forget(value: unknown, unknown: () => unknown, withLists: boolean): unknown {
   if (Array.isArray(value)) return value.map((each) => forget(each, unknown, withLists))
   if (!isList(value)) return value
@@ -28,7 +28,7 @@ function forget(value: unknown, unknown: () => unknown, withLists: boolean): unk
   return Object.fromEntries(fields)
 }
 
-/** The same portal, of which only the required is known. */
+/** The same portal with only the required fields. */
 function forgotten(lines: readonly DumpLine[], withLists: boolean, hasRubriques: boolean): DumpLine[] {
   return lines.flatMap((line): DumpLine[] => {
     const { type, id_rubrique, id_challenge, id_auteur, id_environnement_virtuel, titre, nom, score, auteurs } = line
@@ -41,7 +41,7 @@ function forgotten(lines: readonly DumpLine[], withLists: boolean, hasRubriques:
   })
 }
 
-/** A dump as a store writes it again. */
+/** A dump as a store exports it. */
 async function settled(lines: readonly DumpLine[]): Promise<DumpLine[]> {
   const { store, close } = await makeStore()
   await importInto(store, lines)
@@ -77,7 +77,7 @@ describe.each(engines)('on %s, a mirror', (engine) => {
     Object.keys(UNKNOWN).flatMap((way) => [false, true].map((withLists) => ({ convention, way, withLists }))),
   )
 
-  test.each(cases)('of a $convention where all that may be unknown is $way (lists too: $withLists)', async (given) => {
+  test.each(cases)('of a $convention whose optional fields are all $way is complete (lists too: $withLists)', async (given) => {
     const { convention, way, withLists } = given
     const isContract = convention === 'contract'
     const front = await startFront(isContract ? passOn(origin.url) : fakeDialect({ lines, hasTags: false }))
@@ -91,7 +91,7 @@ describe.each(engines)('on %s, a mirror', (engine) => {
     await front.close()
   })
 
-  describe('of an address where every list is empty', () => {
+  describe('of an address with empty lists only', () => {
     const nothing = {
       dialect: () => failure(404),
       contract: ({ path }: { path: string }) =>
@@ -103,7 +103,7 @@ describe.each(engines)('on %s, a mirror', (engine) => {
     }
 
     test.each(conventions)(
-      'of the %s is refused with what was asked and answered, and claims nothing',
+      'of the %s is refused with the requests and their statuses, and does not claim the store',
       async (name) => {
         const wrong = await startFront(nothing[name])
         const copy = await makeStore(engine)
@@ -128,7 +128,7 @@ describe.each(engines)('on %s, a mirror', (engine) => {
       },
     )
 
-    test('that was full before is refused, keeps the copy, and is followed again once it is full', async () => {
+    test('that was full before is refused, keeps the copy, and is mirrored again once it is full', async () => {
       const front: Front = await startFront(passOn(origin.url))
       const copy = await makeStore(engine)
       const pass = () => mirrorInto(copy.store, front.url, { key: origin.key })
