@@ -28,7 +28,7 @@ let packed: { filename: string; size: number; files: { path: string }[] }
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'palmares-client-'))
-  // The build has been made before all tests, so no script of the package needs to run.
+  // The build has been made before all tests, so no script of the package runs.
   const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
   packed = JSON.parse((await run('npm', pack, { cwd: 'client' })).stdout)[0]
   writeFileSync(join(folder, 'package.json'), '{"name":"empty","private":true,"type":"module"}')

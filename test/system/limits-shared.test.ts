@@ -20,12 +20,12 @@ import { startProxy } from '../servers/proxy.js'
 import { findRedis, type RedisServer, startRedis } from '../servers/redis.js'
 import { petitPortail, postLogin } from '../wire.js'
 
-/** A busy machine is no server that is away, and one that is away is asked again soon. */
+/** On a busy machine a server is not taken as unavailable, and an unavailable one is probed again soon. */
 const PATIENT = { tickMilliseconds: 50, patienceTicks: 1_000, pauseMilliseconds: 50 }
-/** For servers that hang. */
+/** For servers that hang on purpose. */
 const IMPATIENT = { ...PATIENT, patienceTicks: 20 }
 
-/** A window that no test sees the end of. */
+/** A window that never ends during a test. */
 const CENTURY_SECONDS = 100 * 365 * 86_400
 const OPENSSL = 'openssl'
 const PASSWORD = 'a p@ss/word'
@@ -57,7 +57,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     await redis?.destroy()
   })
 
-  /** A node of the server, with what it says. */
+  /** Shared limits of one node, with its log. */
   const open = async (url = redis.url, times = PATIENT) => {
     const said: string[] = []
     const log = { warn: (text: string) => said.push(text), info: (text: string) => said.push(text) }
@@ -76,18 +76,18 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     const budgets = Array.from({ length: count }, (_, i) => limiters[i % limiters.length]?.take('a'))
     return (await Promise.all(budgets)).filter((budget) => budget?.allowed).length
   }
-  /** As long as a server that is away is asked several times. */
+  /** As long as several probes of an unavailable server. */
   const someProbes = () => sleep(6 * PATIENT.pauseMilliseconds)
-  /** The minutes of the server's clock cannot be faked, so a test that would see one end waits for the next. */
+  /** The server's clock cannot be faked, so a test that the end of a minute would break waits for the next one. */
   const minuteWithTimeLeft = async () => {
     const left = 60 - (Number((await admin.time())[0]) % 60)
     if (left <= 25) await sleep(left * 1000)
   }
-  /** Callers' keys in the database, without the one that probes use. */
+  /** Callers' keys in the database, without the key of probes. */
   const keys = async (client = admin) => (await client.keys('*')).filter((key) => !key.endsWith(':sonde'))
 
   describe('count', () => {
-    test('as those of one process do, whatever is taken and given back', async () => {
+    test('like those of one process, whatever is taken and given back', async () => {
       const { limits } = await open()
       const step = fc.record({ caller: fc.constantFrom('a', 'b', ''), isTake: fc.boolean() })
       let run = 0
@@ -110,7 +110,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       )
     })
 
-    test('one budget for two nodes, exactly, also when everybody comes at once', async () => {
+    test('one budget for two nodes exactly, also under concurrent requests', async () => {
       const [one, two] = [await open(), await open()]
       expect(await takes(200, one.limiter(50), two.limiter(50))).toBe(50)
       for (let i = 0; i < 7; i++) one.limiter(50).giveBack('a')
@@ -119,7 +119,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect([...one.said, ...two.said]).toEqual([])
     })
 
-    test('in windows of the clock of the server, whatever the clocks of the nodes say', async () => {
+    test("in windows of the server's clock, whatever the clocks of the nodes", async () => {
       const { limiter } = await open()
       const [seconds] = await admin.time()
       vi.useFakeTimers({ toFake: ['Date'], now: 0 })
@@ -134,7 +134,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       }
     })
 
-    test('from nothing when a window begins', async () => {
+    test('from zero in a new window', async () => {
       const { limiter } = await open()
       const one = limiter(1, 2)
       while (!(await one.take('a')).allowed) await sleep(50)
@@ -144,7 +144,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect((await one.take('a')).allowed).toBe(true)
     })
 
-    test('under keys that end with their window and tell neither login nor address', async () => {
+    test('under keys that expire with their window and reveal neither login nor address', async () => {
       const { limits } = await open()
       const limiter = limits.limiter('echecs_login', 3, 60)
       await minuteWithTimeLeft()
@@ -160,7 +160,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect(await admin.ttl(key)).toBeGreaterThan(0)
     })
 
-    test('in the database that the address names', async () => {
+    test('in the database named by the address', async () => {
       const { limiter } = await open(`${redis.url}/3`)
       await limiter().take('a')
       const third = admin.duplicate({ db: 3 })
@@ -168,7 +168,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       third.disconnect()
     })
 
-    test('also after SCRIPT FLUSH, and over what somebody else left under a key', async () => {
+    test('after SCRIPT FLUSH too, and despite foreign values under a key', async () => {
       const [one, two] = [await open(), await open()]
       expect(await takes(6, one.limiter(20), two.limiter(20))).toBe(6)
       await admin.script('FLUSH')
@@ -182,7 +182,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect([...one.said, ...two.said]).toEqual([])
     })
 
-    test('though the event loop was held up for longer than anybody waits for the server', async () => {
+    test('even if the event loop is blocked for longer than the timeout of the server', async () => {
       const { limiter, said } = await open(redis.url, IMPATIENT)
       const hold = () => {
         for (const end = performance.now() + 1_400; performance.now() < end; );
@@ -198,7 +198,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
   })
 
   describe('fall back to the counts of the node', () => {
-    test('while the server is away, say so once, and are shared again when it is back', async () => {
+    test('while the server is unavailable, report it once, and are shared again when it is back', async () => {
       const { limiter, said } = await open()
       expect(await takes(3, limiter())).toBe(3)
       await redis.stop()
@@ -212,7 +212,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect((await keys()).length).toBe(1)
     })
 
-    test('where the server is away at the start, and are shared once it is there', async () => {
+    test('if the server is unavailable at the start, and are shared once it is there', async () => {
       await redis.stop()
       const { limiter, said } = await open()
       expect([await takes(9, limiter()), said]).toEqual([5, [awayFor('ECONNREFUSED')]])
@@ -221,7 +221,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect([await takes(9, limiter()), said.length]).toEqual([5, 2])
     })
 
-    test('where the network swallows everything, until it does so no more', async () => {
+    test('while the network drops everything', async () => {
       const proxy = await startProxy(redis.port)
       proxy.blackhole(true)
       const { limiter, said } = await open(`redis://127.0.0.1:${proxy.port}`, IMPATIENT)
@@ -238,13 +238,13 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       proxy.close()
     })
 
-    test('where the server does not answer: the first wait a moment, those after them do not', async () => {
+    test('if the server does not answer: the first requests wait briefly, the later ones do not', async () => {
       const { limiter, said } = await open(redis.url, IMPATIENT)
       await limiter().take('a')
       redis.pause()
       expect(await takes(9, limiter())).toBe(5)
       for (let i = 0; i < 30; i++) {
-        // A budget, and not the promise of one.
+        // This is a budget, not a promise.
         expect(limiter().take(`caller ${i}`)).toMatchObject({ allowed: true })
         await sleep(10)
       }
@@ -255,7 +255,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect(said.length).toBe(2)
     })
 
-    test('where the connection breaks under many requests: each is answered', async () => {
+    test('if the connection breaks during many requests, and each is answered', async () => {
       const proxy = await startProxy(redis.port)
       const { limiter, said } = await open(`redis://127.0.0.1:${proxy.port}`)
       proxy.blackhole(true)
@@ -275,7 +275,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       ['has become a replica', 'READONLY', () => admin.replicaof('127.0.0.1', 1)],
       ['is full', 'OOM', () => admin.config('SET', 'maxmemory', '1')],
     ] as const) {
-      test(`where the server ${what}, until it is so no more`, async () => {
+      test(`while the server ${what}`, async () => {
         const { limiter, said } = await open()
         await spoil()
         expect(await takes(9, limiter())).toBe(5)
@@ -288,7 +288,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       })
     }
 
-    test('where the server has no such database, and count in no other', async () => {
+    test('if the server has no such database, and use no other', async () => {
       const { limiter, said } = await open(`${redis.url}/99`)
       expect(await takes(9, limiter())).toBe(5)
       await someProbes()
@@ -296,7 +296,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect(said).toEqual([awayFor('it has no such database for us')])
     })
 
-    test('what the fallback counted and is given back to the server makes no negative count, nor the reverse', async () => {
+    test('without negative counts when takes and returns fall on different sides', async () => {
       const { limiter, inFallback, said } = await open()
       expect(await takes(2, limiter())).toBe(2)
       await redis.stop()
@@ -315,7 +315,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     const withPassword = (password: string, user = '') =>
       redis.url.replace('//', `//${user}:${encodeURIComponent(password)}@`)
 
-    test('are shared where it is right, for the default user and for another one', async () => {
+    test('are shared if it is right, for the default user and for another one', async () => {
       await admin.config('SET', 'requirepass', PASSWORD)
       await admin.call('ACL', 'SETUSER', 'palmarès', 'on', `>${PASSWORD}`, '~palmares:*', '-@all', '+eval', '+evalsha')
       await admin.call('ACL', 'SETUSER', 'palmarès', '+time', '+get', '+set')
@@ -328,7 +328,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       ['is wrong', 'WRONGPASS', 'a wrong p@ssword'],
       ['is missing', 'NOAUTH', undefined],
     ] as const) {
-      test(`fall back where it ${what}, and say so without it`, async () => {
+      test(`fall back if it ${what}, and report that without the password`, async () => {
         const console = vi.spyOn(globalThis.console, 'error')
         await admin.config('SET', 'requirepass', PASSWORD)
         const { limiter, said } = await open(password ? withPassword(password) : redis.url)
@@ -343,7 +343,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     }
   })
 
-  test.skipIf(!hasOpenssl())('go by TLS for rediss, to a server whose certificate is good', async () => {
+  test.skipIf(!hasOpenssl())('use TLS for rediss, to a server with a trusted certificate', async () => {
     const tls = await startTls(redis)
     opened.push(tls)
     const refused = await open(tls.url)
@@ -358,7 +358,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     expect([await takes(9, plain.limiter()), plain.said.length]).toEqual([5, 1])
   })
 
-  test('repeat nothing of a refusal that repeats the password', async () => {
+  test('never log an error text that contains the password', async () => {
     const parrot = createPlainServer((client) => {
       client.on('data', (data) => {
         const refusal = `-ERR unknown ${data.toString().replaceAll(/\s+/g, ' ')}\r\n`
@@ -376,7 +376,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
   })
 
   describe('are closed', () => {
-    test('without waiting for it, whether the server is there, frozen or away; who takes then has an answer', async () => {
+    test('without waiting for the server, be it available, frozen or unavailable; later takes are answered', async () => {
       for (const spoil of [() => undefined, () => redis.pause(), () => redis.stop()]) {
         const { limits, limiter, said } = await open()
         await spoil()
@@ -390,7 +390,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       await redis.start()
     })
 
-    test('before they ever reached the server', async () => {
+    test('before they have reached the server', async () => {
       const proxy = await startProxy(await freePort())
       proxy.blackhole(true)
       const { limits } = await open(`redis://127.0.0.1:${proxy.port}`)
@@ -400,7 +400,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
   })
 
   describe('of two servers', () => {
-    /** Two servers whose accounts are the same. */
+    /** Two servers with the same accounts. */
     const start = async (settings: Partial<ServeOptions>) => {
       const nodes: TestServer[] = []
       for (let i = 0; i < 2; i++) {
@@ -417,11 +417,11 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     }
     const fill = (count: number, status: number) => Array<number>(count).fill(status)
 
-    test('give an account one budget, and an address one, and take a cached 304 back', async () => {
+    test('give each account and each address one budget, and refund a cached 304', async () => {
       const nodes = await start({ rateLimit: 30, addressRateLimit: 20 })
       const node = (i: number) => nodes[i % 2] as TestServer
       const path = '/challenges/1'
-      // Each has a cache of its own.
+      // Each server has its own cache.
       const etag = (await node(0).get(path)).headers.get('etag') as string
       expect((await node(1).get(path)).headers.get('etag')).toBe(etag)
       for (let i = 0; i < 6; i++) {
@@ -435,7 +435,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect(await statuses(30, (i) => node(i).anonymous(path))).toEqual([...fill(20, 401), ...fill(10, 429)])
     })
 
-    test('throttle whoever guesses a password at both, and nobody who knows it', async () => {
+    test('throttle password guesses across both, and never successful logins', async () => {
       const nodes = await start({})
       const node = (i: number) => nodes[i % 2] as TestServer
       expect(await statuses(24, () => postLogin(node(0)))).toEqual(fill(24, 200))
@@ -450,7 +450,7 @@ function hasOpenssl(): boolean {
   return spawnSync(OPENSSL, ['version']).status === 0
 }
 
-/** TLS before a Redis, with a certificate that nobody vouches for. */
+/** TLS before a Redis, with a self-signed certificate. */
 async function startTls({ host, port }: RedisServer): Promise<{ url: string; close(): Promise<void> }> {
   const folder = makeFolder()
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
@@ -471,7 +471,7 @@ async function startTls({ host, port }: RedisServer): Promise<{ url: string; clo
 }
 
 describe('the address of the server of limits', () => {
-  test('is that of Redis or Valkey, with a user, a password, a port and a database where wanted', () => {
+  test('is an address of Redis or Valkey, optionally with a user, a password, a port and a database', () => {
     for (const text of [
       'redis://limites',
       'redis://limites.example:6380/3',
@@ -482,7 +482,7 @@ describe('the address of the server of limits', () => {
     }
   })
 
-  test('is refused otherwise, and never repeated, as it may hold a password', () => {
+  test('is refused in any other form, and never repeated, because it may contain a password', () => {
     for (const text of [
       '',
       'secret',

@@ -25,7 +25,7 @@ afterAll(async () => {
 const run = (args: string[], env: Record<string, string> = {}): Promise<Run> =>
   palmares(['mirror', ...args], { cwd: folder, env: { PALMARES_MIRROR_KEY: origin.key, ...env } })
 
-/** The same in this process, for what ends before it does anything. */
+/** The same in this process, for commands that end early. */
 async function runHere(args: string[], key = origin.key): Promise<Run> {
   vi.stubEnv('PALMARES_MIRROR_KEY', key)
   const text = { stdout: '', stderr: '' }
@@ -57,7 +57,7 @@ async function told(server: TestServer): Promise<DumpLine[]> {
   )
 }
 
-test('a pass makes the store, says what changed on standard output, and keeps the key to itself', async () => {
+test('a pass creates the store, reports the changes on standard output, and never shows or stores the key', async () => {
   const database = at('pass.db')
   const first = await run([origin.url, '--database', database, ...FAST])
   expect(first.status).toBe(0)
@@ -75,7 +75,7 @@ test('a pass makes the store, says what changed on standard output, and keeps th
     expect(readFileSync(join(folder, name)).includes(origin.key), name).toBe(false)
 })
 
-test('killed in the midst of a pass, the next run goes on and ends as the portal', async () => {
+test('after a kill during a pass, the next run continues and ends with the whole portal', async () => {
   const database = at('killed.db')
   const large = await startServer(
     randomPortal({ seed: 8, auteurs: 540, challenges: 20, validations: 200, scores: 9 }),
@@ -105,7 +105,7 @@ test('killed in the midst of a pass, the next run goes on and ends as the portal
   await large.close()
 })
 
-test('--every goes on after a pass that fails in part, tells of it, and a signal ends it with 0', async () => {
+test('--every continues after a pass that fails in part, reports the failure, and a signal ends it with 0', async () => {
   const front = await startFront(passOn(origin.url))
   front.fault = async ({ path }, usual) => (path === '/auteurs/9' ? { ...(await usual()), status: 400 } : usual())
   const args = ['mirror', front.url, '--database', at('every.db'), ...FAST]
@@ -126,7 +126,7 @@ test('--every goes on after a pass that fails in part, tells of it, and a signal
   await front.close()
 })
 
-test('a signal in the midst of a pass keeps what came, says so, and ends with 0', async () => {
+test('a signal during a pass keeps what was copied, reports it, and ends with 0', async () => {
   const database = at('signal.db')
   const front: Front = await startFront(passOn(origin.url))
   const child = start(['mirror', front.url, '--database', database], {
@@ -149,7 +149,7 @@ test('a signal in the midst of a pass keeps what came, says so, and ends with 0'
 })
 
 describe('the key', () => {
-  test('of a file wins over the environment, and one that others may read is told', async () => {
+  test('in a file takes precedence over the environment, and a file readable by others is reported', async () => {
     const file = join(folder, 'key')
     writeFileSync(file, `${origin.key}\n`)
     chmodSync(file, 0o644)
@@ -160,7 +160,7 @@ describe('the key', () => {
     expect(stderr).toContain('warning: other users can read key; run chmod 600 key\n')
   })
 
-  test('that is none, or more than a key, is wrong usage', async () => {
+  test('that is missing or malformed is a usage error', async () => {
     const form = 'error: PALMARES_MIRROR_KEY must contain only an API key\n'
     const cases: [key: string, told: string][] = [
       ['', 'error: a key for the portal must be in PALMARES_MIRROR_KEY, or in the file that --key-file names\n'],
@@ -184,14 +184,14 @@ describe('the key', () => {
     )
   })
 
-  test('goes over http:// to this machine alone', async () => {
+  test('is sent over http:// to this machine only', async () => {
     const open = await runHere(['http://portail.example/', '--database', at('open.db')])
     expect(open).toMatchObject({ status: 2, stdout: '' })
     expect(open.stderr).toMatch(/^error: over http:\/\/ anybody on the way can read the key/)
   })
 })
 
-test('what is wrong usage is told, and shows no secret', async () => {
+test('a usage error is reported without showing secrets', async () => {
   const address = 'error: URL takes an address such as https://portail.example/'
   const cases: [args: string[], told: string][] = [
     [['ftp://portail.example/'], address],

@@ -36,7 +36,7 @@ afterAll(async () => {
   await origin.close()
 })
 
-/** A copy that is still to be made. */
+/** Starts with an empty copy. */
 async function begin(): Promise<void> {
   await copy?.close()
   copy = await makeStore()
@@ -44,18 +44,18 @@ async function begin(): Promise<void> {
   front.asked.length = 0
 }
 
-/** Waits take no time here, so what is tried again is tried again at once. */
+/** Waits take no time here, so retries are immediate. */
 const pass = (settings: Parameters<typeof mirrorInto>[2] = {}) =>
   mirrorInto(copy.store, front.url, { key: origin.key, clock, ...settings })
 
-/** Spoils every answer to a path. */
+/** Applies a fault to every response below a path. */
 function spoil(path: string, fault: Fault): void {
   front.fault = (asked, usual, response) => (asked.path.startsWith(path) ? fault(asked, usual, response) : usual())
 }
 
 const page = (status: number) => ({ status, headers: { 'content-type': 'text/html' }, body: '<h1>secret</h1>' })
 
-/** How a detail may be wrong while the others are as they should be, and what is said of it. */
+/** Faults in the response for one record, and how they are reported. */
 const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = [
   [
     'an error of the server',
@@ -70,10 +70,10 @@ const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = 
     /^\/auteurs\/9: it answered 200 and text\/html, which is not JSON$/,
   ],
   ['a missing page of HTML', '/auteurs/9', () => page(404), /^\/auteurs\/9: it answered 404 and text\/html$/],
-  ['a path that nobody serves', '/auteurs/9', () => json({ code: 'path_not_found' }, 404), /404 .*\(path_not_found\)$/],
+  ['an unknown path', '/auteurs/9', () => json({ code: 'path_not_found' }, 404), /404 .*\(path_not_found\)$/],
   ['the dialect', '/auteurs/9', () => json([{ error: { code: 404 } }], 404), /^\/auteurs\/9: it answered 404/],
   [
-    'half of a text',
+    'a truncated text',
     '/auteurs/9',
     () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{"nom":"a' }),
     /which is not JSON$/,
@@ -91,13 +91,13 @@ const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = 
     /^\/auteurs\/9: score must be integer$/,
   ],
   [
-    'a name without end',
+    'a name that never ends',
     '/auteurs/9',
     (_, usual) => altered(usual, (body: object) => ({ ...body, nom: 'n'.repeat(1_001) })),
     /^\/auteurs\/9: nom must have at most 1000 characters$/,
   ],
   [
-    'a date that is none',
+    'an invalid date',
     '/auteurs/9',
     (_, usual) =>
       altered(usual, (body: { validations: object[] }) => ({
@@ -107,13 +107,13 @@ const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = 
     /^\/auteurs\/9: date must be a date and time such as /,
   ],
   [
-    'an address that nobody may follow',
+    'an address that is not followed',
     '/challenges/2',
     (_, usual) => altered(usual, (body: object) => ({ ...body, url_challenge: 'javascript:alert(1)' })),
     /^\/challenges\/2: url_challenge must be/,
   ],
   [
-    'a redirect to elsewhere',
+    'a redirect to another host',
     '/auteurs/9',
     () => ({ status: 302, headers: { location: 'http://ailleurs.example/x' }, body: '' }),
     /^\/auteurs\/9: a redirect to http:\/\/ailleurs\.example; the key is for http:\/\/127\.0\.0\.1:\d+ alone$/,
@@ -124,10 +124,10 @@ const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = 
     ({ path }) => ({ status: 307, headers: { location: path }, body: '' }),
     /^\/auteurs\/9: more than 5 redirects$/,
   ],
-  ['a body without end', '/auteurs/9', endless(1), /^\/auteurs\/9: a body of more than 100000 bytes$/],
+  ['a body that never ends', '/auteurs/9', endless(1), /^\/auteurs\/9: a body of more than 100000 bytes$/],
 ]
 
-/** What the other side may do in the midst of a pass that is no fault of one record. */
+/** Faults that end a pass. */
 const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp, limits?: Partial<ExchangeLimits>][] = [
   [
     'a key that it refuses',
@@ -142,19 +142,19 @@ const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp, limi
     /^\/auteurs\?limite=500: the body must be object$/,
   ],
   [
-    'an id that is none',
+    'an invalid id',
     '/auteurs?',
     (_, usual) => altered(usual, () => ({ '0': { id_auteur: '0', nom: 'a' } })),
     /^\/auteurs\?limite=500: 0\.id_auteur must match/,
   ],
   [
-    'an id past all numbers',
+    'an id past the largest number',
     '/auteurs?',
     (_, usual) => altered(usual, () => ({ '0': { id_auteur: '9'.repeat(20), nom: 'a' } })),
     /id_auteur is no id$/,
   ],
   [
-    'a link to elsewhere',
+    'a link to another host',
     '/auteurs?',
     async (_, usual) => withLink(await usual(), '<http://ailleurs.example/auteurs?debut_auteurs=5>; rel="next"'),
     /^\/auteurs\?limite=500: the next page is at http:\/\/ailleurs\.example/,
@@ -172,13 +172,13 @@ const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp, limi
     /leads in a circle, to row 0$/,
   ],
   [
-    'the same page for ever',
+    'the same page forever',
     '/auteurs?',
     async ({ path }, usual) => withLink(await usual(), `</auteurs?debut_auteurs=${1 + rowOf(path)}>; rel=next`),
     /\?limite=500&debut_auteurs=1: the page names nobody new and leads on/,
   ],
   [
-    'a list without end',
+    'a list that never ends',
     '/auteurs?',
     ({ path }) =>
       withLink(
@@ -202,16 +202,16 @@ const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp, limi
     }),
     /asks to wait until 2026-03-01T14:00:0\d\.\d+Z$/,
   ],
-  ['half a body', '/auteurs/9', cutShort, /^\/auteurs\/9: the connection failed \(ECONNRESET\); tried 5 times$/],
+  ['a truncated body', '/auteurs/9', cutShort, /^\/auteurs\/9: the connection failed \(ECONNRESET\); tried 5 times$/],
   [
-    'nothing at all',
+    'no response',
     '/auteurs/9',
     () => undefined,
     /^\/auteurs\/9: no sign of life in 300 ms; tried 5 times$/,
     { silenceMilliseconds: 300 },
   ],
   [
-    'a closed door',
+    'a closed connection',
     '/auteurs/9',
     (_a, _u, response) => void response.destroy(),
     /^\/auteurs\/9: the connection failed \(ECONNRESET\); tried 5 times$/,
@@ -226,7 +226,7 @@ const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp, limi
     /^\/auteurs\/9: the connection ended without an answer; tried 5 times$/,
   ],
   [
-    'a body that never ends to drip',
+    'a body that arrives too slowly',
     '/auteurs/9',
     endless(20),
     /^\/auteurs\/9: no whole answer in 500 ms; tried 5 times$/,
@@ -243,7 +243,7 @@ describe('in a copy', () => {
   })
 
   test.each(faultsOfOne)(
-    '%s is told with where it came from, leaves its record as it was, and the pass reads all others',
+    '%s is reported with its address and leaves its record unchanged, and the pass reads all others',
     async (_, path, fault, told) => {
       await change()
       const before = await exportFrom(copy.store)
@@ -266,7 +266,7 @@ describe('in a copy', () => {
   )
 
   test.each(faultsOfAll)(
-    '%s ends the pass, is told with where it came from, and leaves each record whole',
+    '%s ends the pass, is reported with its address, and leaves each record complete',
     async (_, path, fault, told, limits) => {
       clock = makeClock()
       await change()
@@ -306,7 +306,7 @@ function endless(everyMilliseconds: number): Fault {
   }
 }
 
-/** Something for a pass to bring, before and after whatever is spoilt. */
+/** Changes some records, before and after the faulty one. */
 async function change(): Promise<void> {
   const nom = `change ${++changes}`
   await addRubrique(origin.store, nom)
@@ -333,10 +333,10 @@ function rowOf(path: string): number {
   return Number(/debut_auteurs=(\d+)/.exec(path)?.[1] ?? 0)
 }
 
-describe('what is better a moment later', () => {
+describe('a temporary fault', () => {
   beforeEach(begin)
 
-  test('is asked for again, after waits that grow', async () => {
+  test('is retried with growing waits', async () => {
     let failures = 0
     spoil('/auteurs/9', (_, usual) => (failures++ < 3 ? page(502) : usual()))
     const { requests } = await pass()
@@ -348,7 +348,7 @@ describe('what is better a moment later', () => {
   test.each([
     ['seconds', 429, () => '17'],
     ['a date', 503, () => new Date(clock.now() + 17_000).toUTCString()],
-  ])('is waited for as long as Retry-After says in %s', async (_, status, retryAfter) => {
+  ])('is retried after the Retry-After in %s', async (_, status, retryAfter) => {
     let failures = 0
     spoil('/auteurs/9', (_asked, usual) =>
       failures++ < 2 ? json({ code: 'rate_limited' }, status, { 'retry-after': retryAfter() }) : usual(),
@@ -363,7 +363,7 @@ describe('what is better a moment later', () => {
 describe('the pace', () => {
   beforeEach(begin)
 
-  test('is never faster than the ceiling', async () => {
+  test('never exceeds the maximum rate', async () => {
     const times: number[] = []
     front.fault = (_, usual) => {
       times.push(clock.now())
@@ -375,13 +375,13 @@ describe('the pace', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(200)
   })
 
-  test.each([1, 3])('has %i requests under way at most, where so many connections are allowed', async (connections) => {
+  test.each([1, 3])('has at most %i requests in flight when so many connections are allowed', async (connections) => {
     front.mostAtOnce = 0
     await pass({ connections })
     expect(front.mostAtOnce).toBe(connections)
   })
 
-  test('spreads what RateLimit leaves over its window, so that the portal never has to refuse', async () => {
+  test('spreads the remaining RateLimit over its window, so that the portal never refuses', async () => {
     const limit = limiter({ quota: 10, isTold: true })
     const { requests } = await pass()
     expect(limit.refused()).toBe(0)
@@ -389,14 +389,14 @@ describe('the pace', () => {
     expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
   })
 
-  test('waits as long as it is told where a portal only refuses', async () => {
+  test('waits for the Retry-After of a portal without RateLimit', async () => {
     const limit = limiter({ quota: 10, isTold: false })
     const { requests } = await pass()
     expect(limit.refused()).toBe(Math.floor((requests.requests - limit.refused() - 1) / 10))
     expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
   })
 
-  /** So many requests a minute of the clock that the mirror waits by; a 304 costs nothing. */
+  /** A limit of requests a minute, by the clock of the mirror. A 304 is free. */
   function limiter({ quota, isTold }: { quota: number; isTold: boolean }): { refused(): number } {
     let window = -1
     let used = 0
@@ -419,10 +419,10 @@ describe('the pace', () => {
   }
 })
 
-describe('what the portal tells', () => {
+describe('a portal', () => {
   beforeEach(begin)
 
-  test('by a redirect on its own origin is followed', async () => {
+  test('may redirect on its own origin', async () => {
     spoil('/auteurs/9', ({ path }, usual) =>
       path.endsWith('?moved') ? usual() : { status: 308, headers: { location: '/auteurs/9?moved' }, body: '' },
     )
@@ -430,7 +430,7 @@ describe('what the portal tells', () => {
     expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
   })
 
-  test('under a path of its own is found there', async () => {
+  test('may be below a path', async () => {
     const below = await startFront(({ path, headers }) => {
       if (!path.startsWith('/api/')) return page(404)
       return passOn(origin.url)({ path: path.slice(4), headers })
@@ -440,7 +440,7 @@ describe('what the portal tells', () => {
     await below.close()
   })
 
-  test('of nobody any more removes nobody while each is still there', async () => {
+  test('that lists no author removes none while their pages still answer', async () => {
     await pass()
     const before = await exportFrom(copy.store)
     spoil('/auteurs?', async (_, usual) => {
@@ -451,7 +451,7 @@ describe('what the portal tells', () => {
     expect(await exportFrom(copy.store)).toEqual(before)
   })
 
-  test('of an author who goes after a challenge that names them is taken without them', async () => {
+  test('may remove an author between a challenge that names them and their page', async () => {
     await importInto(origin.store, [
       { type: 'auteur', id_auteur: 41, nom: 'short-lived' },
       { type: 'challenge', id_challenge: 92, id_rubrique: 1, titre: 'new', score: 5, auteurs: [40, 41] },
@@ -464,17 +464,17 @@ describe('what the portal tells', () => {
     expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
   })
 
-  test('goes to its own origin alone: the key and the requests', async () => {
+  test('receives all requests, with the key only as a cookie', async () => {
     await pass()
     expect(new Set(front.asked.map(({ headers }) => headers.cookie))).toEqual(new Set([`api_key=${origin.key}`]))
     expect(front.asked.filter(({ path }) => path.includes(origin.key))).toEqual([])
   })
 })
 
-describe('a pass that was interrupted', () => {
+describe('an interrupted pass', () => {
   beforeEach(begin)
 
-  test('goes on with what it has not seen, and begins anew after a day', async () => {
+  test('continues with what it has not read, and starts again after a day', async () => {
     let count = 0
     const stop = new AbortController()
     count = 0
@@ -503,7 +503,7 @@ describe('a pass that was interrupted', () => {
 describe('a pass that fails', () => {
   beforeEach(begin)
 
-  test('keeps what came whole, so that the next one goes on behind it', async () => {
+  test('keeps complete records, so that the next one continues after them', async () => {
     spoil('/auteurs/9', () => json({}, 401))
     await expect(pass()).rejects.toThrow('refuses the key')
     const kept = await exportFrom(copy.store)
@@ -517,7 +517,7 @@ describe('a pass that fails', () => {
     expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
   })
 
-  test('in ten details one after the other ends there, and none is asked for in vain after it', async () => {
+  test('for ten records in a row ends there, without further requests', async () => {
     spoil('/auteurs/', () => page(200))
     const warnings: string[] = []
     await expect(pass({ warnings })).rejects.toThrow('which is not JSON')
@@ -525,7 +525,7 @@ describe('a pass that fails', () => {
     expect(front.asked.filter(({ path }) => path.startsWith('/auteurs/')).length).toBe(10)
   })
 
-  test('in the detail of a new challenge asks for it once, and takes its solves when it can be read', async () => {
+  test('for a new challenge requests it once, and copies its solves when it can be read', async () => {
     spoil('/challenges/1', () => page(404))
     expect((await pass()).faults).toBe(1)
     expect(front.asked.filter(({ path }) => path === '/challenges/1').length).toBe(1)
@@ -535,12 +535,12 @@ describe('a pass that fails', () => {
   })
 })
 
-test('several connections that meet a challenge of no list at once wait for its one answer, and lose no solve', async () => {
+test('several connections that need a challenge missing from the list wait for its one response, and lose no solve', async () => {
   await begin()
   const asked: string[] = []
   front.fault = async ({ path }, usual) => {
     asked.push(path)
-    // The list lacks it, and its answer comes last.
+    // The list lacks it, and its own response is late.
     if (path.startsWith('/challenges?')) {
       return altered(usual, (rows: { id_challenge: number }[]) => rows.filter(({ id_challenge }) => id_challenge !== 1))
     }
@@ -555,7 +555,7 @@ test('several connections that meet a challenge of no list at once wait for its 
 describe('two mirrors on one store', () => {
   beforeEach(begin)
 
-  test('that claim it at once both have it, and one that claims it for another portal is told', async () => {
+  test('may both claim it at once for one portal, and a claim for another portal is refused', async () => {
     const claims = await Promise.allSettled(
       [front.url, front.url, 'http://127.0.0.1:9'].map((url) => claim(copy.store, `${url}/`)),
     )
@@ -565,7 +565,7 @@ describe('two mirrors on one store', () => {
     })
   })
 
-  test('do not write into each other: the later one goes on, and the earlier one is told', async () => {
+  test('do not mix their writes: the later one continues, and the earlier one fails', async () => {
     let later: Promise<unknown> | undefined
     spoil('/auteurs/9', async (_, usual) => {
       front.fault = undefined
@@ -579,13 +579,13 @@ describe('two mirrors on one store', () => {
   })
 })
 
-describe('another side that is', () => {
+describe('instead of a portal,', () => {
   beforeEach(begin)
 
   test.each([
     ['a page of HTML', () => page(200), /^\/classement\?limite=1: it answered 200 and text\/html, but neither/],
     ['another API', () => json({ users: [] }), /it answered 200 and application\/json; charset=utf-8, but neither/],
-    ['an empty list of anything', () => json([]), /but neither/],
+    ['an empty list', () => json([]), /but neither/],
     [
       'an error of the contract',
       () => json({ code: 'credential_missing' }, 401),
@@ -596,13 +596,13 @@ describe('another side that is', () => {
       () => json([{ error: { code: 401, message: 'x' } }], 401),
       /it answered 401 .*: the portal refuses the key$/,
     ],
-  ])('%s is told for what it is', async (_, fault, told) => {
+  ])('%s is recognised', async (_, fault, told) => {
     spoil('/classement', fault)
     await expect(pass()).rejects.toThrow(told)
     expect(await exportFrom(copy.store)).toEqual([])
   })
 
-  test('one convention today and the other tomorrow is refused', async () => {
+  test('a change of the convention between two passes is refused', async () => {
     await pass()
     spoil('/classement', () => json([{ '0': { place: 1, id_auteur: '1', nom: 'a', score: '0' } }]))
     await expect(pass()).rejects.toThrow('spoke the contract and speaks the dialect now')
