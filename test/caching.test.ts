@@ -34,13 +34,16 @@ describe.each(engines)('caching on %s', (engine) => {
   }
 
   describe('an ETag', () => {
-    test.each(READS)('%s: is strong, stays the same while the body does, and is never shared by two bodies', async (path) => {
-      const tag = await tagOf(path)
-      expect(tag).toMatch(/^"[\x21\x23-\x7e]+"$/)
-      expect(await tagOf(path)).toBe(tag)
-      const others = await Promise.all(READS.filter((other) => other !== path).map((other) => tagOf(other)))
-      expect(others).not.toContain(tag)
-    })
+    test.each(READS)(
+      '%s: is strong, stays the same while the body does, and is never shared by two bodies',
+      async (path) => {
+        const tag = await tagOf(path)
+        expect(tag).toMatch(/^"[\x21\x23-\x7e]+"$/)
+        expect(await tagOf(path)).toBe(tag)
+        const others = await Promise.all(READS.filter((other) => other !== path).map((other) => tagOf(other)))
+        expect(others).not.toContain(tag)
+      },
+    )
 
     test('changes with the body only', async () => {
       await withServer(async (own) => {

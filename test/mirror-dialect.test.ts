@@ -47,15 +47,18 @@ function withoutUntold(lines: DumpLine[]): DumpLine[] {
     })
 }
 
-test.each([true, false])('a mirror of the dialect contains everything that the dialect has (tags: %s)', async (hasTags) => {
-  portal.hasTags = hasTags
-  portal.lines = await settled(portail)
-  const first = await pass()
-  expect(await exportFrom(copy.store)).toEqual(withoutUntold(portal.lines))
-  const second = await pass()
-  expect(second.tallies).toEqual([])
-  expect(second.requests.unchanged).toBe(hasTags ? first.requests.requests : 0)
-})
+test.each([true, false])(
+  'a mirror of the dialect contains everything that the dialect has (tags: %s)',
+  async (hasTags) => {
+    portal.hasTags = hasTags
+    portal.lines = await settled(portail)
+    const first = await pass()
+    expect(await exportFrom(copy.store)).toEqual(withoutUntold(portal.lines))
+    const second = await pass()
+    expect(second.tallies).toEqual([])
+    expect(second.requests.unchanged).toBe(hasTags ? first.requests.requests : 0)
+  },
+)
 
 test('it follows every change of the portal, over many pages', async () => {
   for (const seed of [5, 6]) {

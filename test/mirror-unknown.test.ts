@@ -77,19 +77,23 @@ describe.each(engines)('on %s, a mirror', (engine) => {
     Object.keys(UNKNOWN).flatMap((way) => [false, true].map((withLists) => ({ convention, way, withLists }))),
   )
 
-  test.each(cases)('of a $convention whose optional fields are all $way is complete (lists too: $withLists)', async (given) => {
-    const { convention, way, withLists } = given
-    const isContract = convention === 'contract'
-    const front = await startFront(isContract ? passOn(origin.url) : fakeDialect({ lines, hasTags: false }))
-    front.fault = (_, usual) => altered(usual, (body) => forget(body, UNKNOWN[way as keyof typeof UNKNOWN], withLists))
-    const copy = await makeStore(engine)
-    const warnings: string[] = []
-    const { faults } = await mirrorInto(copy.store, front.url, { key: origin.key, warnings })
-    expect([faults, warnings]).toEqual([0, []])
-    expect(await exportFrom(copy.store)).toEqual(await expected(isContract, withLists))
-    await copy.close()
-    await front.close()
-  })
+  test.each(cases)(
+    'of a $convention whose optional fields are all $way is complete (lists too: $withLists)',
+    async (given) => {
+      const { convention, way, withLists } = given
+      const isContract = convention === 'contract'
+      const front = await startFront(isContract ? passOn(origin.url) : fakeDialect({ lines, hasTags: false }))
+      front.fault = (_, usual) =>
+        altered(usual, (body) => forget(body, UNKNOWN[way as keyof typeof UNKNOWN], withLists))
+      const copy = await makeStore(engine)
+      const warnings: string[] = []
+      const { faults } = await mirrorInto(copy.store, front.url, { key: origin.key, warnings })
+      expect([faults, warnings]).toEqual([0, []])
+      expect(await exportFrom(copy.store)).toEqual(await expected(isContract, withLists))
+      await copy.close()
+      await front.close()
+    },
+  )
 
   describe('of an address with empty lists only', () => {
     const nothing = {

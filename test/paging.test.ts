@@ -53,14 +53,17 @@ describe.each(engines)('paging on %s', (engine) => {
       [4, 4, { first: 0, prev: 0, next: 8, last: 8 }],
       [12, 4, { first: 0, prev: 8, last: 8 }],
       [0, 500, { first: 0, last: 0 }],
-    ])('from row %i by %i of 12 lead only to existing pages, and past the end to the last one', async (debut, limite, expected) => {
-      const links = linksOf(await server.get(`/auteurs?debut_auteurs=${debut}&limite=${limite}`))
-      const rows = Object.entries(links).map(([rel, url]) => [
-        rel,
-        Number(new URL(url).searchParams.get('debut_auteurs')),
-      ])
-      expect(Object.fromEntries(rows)).toEqual(expected)
-    })
+    ])(
+      'from row %i by %i of 12 lead only to existing pages, and past the end to the last one',
+      async (debut, limite, expected) => {
+        const links = linksOf(await server.get(`/auteurs?debut_auteurs=${debut}&limite=${limite}`))
+        const rows = Object.entries(links).map(([rel, url]) => [
+          rel,
+          Number(new URL(url).searchParams.get('debut_auteurs')),
+        ])
+        expect(Object.fromEntries(rows)).toEqual(expected)
+      },
+    )
 
     test('of an empty list are the first and last page, both at row 0', async () => {
       for (const debut of [0, 7]) {

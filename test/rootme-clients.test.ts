@@ -170,10 +170,13 @@ describe.each(engines)('clients of the dialect on %s get the whole portal', (eng
     },
   )
 
-  test.each(collections)('a client that bisects finds the number of rows of %s, and the last one', async (collection) => {
-    const { count, last } = await countByBisection(client, collection)
-    expect([count, last[nameOf[collection]]]).toEqual([idsOf[collection].length, idsOf[collection].at(-1)])
-  })
+  test.each(collections)(
+    'a client that bisects finds the number of rows of %s, and the last one',
+    async (collection) => {
+      const { count, last } = await countByBisection(client, collection)
+      expect([count, last[nameOf[collection]]]).toEqual([idsOf[collection].length, idsOf[collection].at(-1)])
+    },
+  )
 
   test('a client that keeps a scoreboard finds every place, name and score', async () => {
     const rows = await walkByLinks(client, 'classement')

@@ -207,41 +207,49 @@ describe('among authors with equal scores, SQLite seeks directly to', () => {
   })
 })
 
-describe.runIf(engines.includes('postgres'))('among 20,000 authors with equal scores, PostgreSQL seeks directly to', () => {
-  const many = Array.from({ length: 20_000 }, (_, i) => ({ type: 'auteur', id_auteur: i + 1, nom: `a${i}`, score: 70 }))
-  /** A scan of their index alone reads more than fifty. */
-  const FEW_BLOCKS = 20
+describe.runIf(engines.includes('postgres'))(
+  'among 20,000 authors with equal scores, PostgreSQL seeks directly to',
+  () => {
+    const many = Array.from({ length: 20_000 }, (_, i) => ({
+      type: 'auteur',
+      id_auteur: i + 1,
+      nom: `a${i}`,
+      score: 70,
+    }))
+    /** A scan of their index alone reads more than fifty. */
+    const FEW_BLOCKS = 20
 
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(many, { engine: 'postgres' })
-  })
-  afterAll(() => server.close())
+    let server: TestServer
+    beforeAll(async () => {
+      server = await startServer(many, { engine: 'postgres' })
+    })
+    afterAll(() => server.close())
 
-  /** The most blocks that a query on the authors reads, with a generic plan. */
-  const blocksOf = (work: (db: Db) => Promise<unknown>) =>
-    server.store.read(async (db) => {
-      const asked = await askedOf(db, work)
-      await db.exec('set local plan_cache_mode = force_generic_plan')
-      const blocks: number[] = []
-      for (const { sql, values } of asked) {
-        const [plan] = await db.select<{
-          'QUERY PLAN': { Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }[]
-        }>(`explain (analyze, buffers, format json) ${sql}`, ...values)
-        const { Plan } = plan!['QUERY PLAN'][0]!
-        blocks.push(Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'])
-      }
-      return Math.max(...blocks)
+    /** The most blocks that a query on the authors reads, with a generic plan. */
+    const blocksOf = (work: (db: Db) => Promise<unknown>) =>
+      server.store.read(async (db) => {
+        const asked = await askedOf(db, work)
+        await db.exec('set local plan_cache_mode = force_generic_plan')
+        const blocks: number[] = []
+        for (const { sql, values } of asked) {
+          const [plan] = await db.select<{
+            'QUERY PLAN': { Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }[]
+          }>(`explain (analyze, buffers, format json) ${sql}`, ...values)
+          const { Plan } = plan!['QUERY PLAN'][0]!
+          blocks.push(Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'])
+        }
+        return Math.max(...blocks)
+      })
+
+    test('the first row of a page', async () => {
+      expect(await blocksOf((db) => findRanked(db, classement, 9_000))).toBeLessThan(FEW_BLOCKS)
     })
 
-  test('the first row of a page', async () => {
-    expect(await blocksOf((db) => findRanked(db, classement, 9_000))).toBeLessThan(FEW_BLOCKS)
-  })
-
-  test('the rows before an author in their leaf', async () => {
-    expect(await blocksOf((db) => classement.rank(db, { cle: -70, id: 9_000 }))).toBeLessThan(FEW_BLOCKS)
-  })
-})
+    test('the rows before an author in their leaf', async () => {
+      expect(await blocksOf((db) => classement.rank(db, { cle: -70, id: 9_000 }))).toBeLessThan(FEW_BLOCKS)
+    })
+  },
+)
 
 /** Each distinct query on the authors that `work` runs, with the parameters of its first run. */
 async function askedOf(

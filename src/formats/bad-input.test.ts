@@ -262,7 +262,11 @@ describe.each(engines)('a refused file leaves %s unchanged:', (engine) => {
       'value must lie within 1000000000000 of 0',
     ],
     ['no value at all', { challenges: [challenge(9, { value: null })] }, 'value is missing, and so is initial'],
-    ['hidden that is not a boolean', { users: [user(1, { hidden: 'maybe' })] }, 'hidden must be true or false, or 1 or 0'],
+    [
+      'hidden that is not a boolean',
+      { users: [user(1, { hidden: 'maybe' })] },
+      'hidden must be true or false, or 1 or 0',
+    ],
     ['an invalid date', { submissions: [submission(11, 'yesterday')] }, 'date must be a date and time such as'],
     [
       'a date that no calendar has',
@@ -434,7 +438,11 @@ describe.each(engines)('a refused file leaves %s unchanged:', (engine) => {
       { data: [account(1, { score: 1.5 })] },
       'data[0]: score has a fraction; --scale says by',
     ],
-    ['with a name that is not a text', { data: [account(1, { name: {} })] }, 'data[0]: name must be a text, not an object'],
+    [
+      'with a name that is not a text',
+      { data: [account(1, { name: {} })] },
+      'data[0]: name must be a text, not an object',
+    ],
   ])('a scoreboard %s', async (_, body, fault) => {
     expect((await faultsOf('ctfd-scoreboard', JSON.stringify(body)))[0]).toContain(fault)
   })

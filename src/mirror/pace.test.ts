@@ -27,18 +27,21 @@ function makeClock() {
 test.each([
   ['RateLimit', (pace: ReturnType<typeof makePace>) => pace.heed({ ratelimit: '"x";r=0;t=60' })],
   ['Retry-After', (pace: ReturnType<typeof makePace>) => pace.rest(60_000)],
-])('queued requests obey a pause set by %s meanwhile, and then follow each other at the maximum rate', async (_, ask) => {
-  const clock = makeClock()
-  const pace = makePace(1, clock)
-  const sent: number[] = []
-  const turns = [1, 2, 3].map(() => pace.turn(signal).then(() => sent.push((clock.now() - START) / 1_000)))
-  await new Promise(setImmediate)
-  ask(pace)
-  await clock.pass()
-  await Promise.all(turns)
-  expect(sent).toEqual([0, 60, 61])
-  expect(pace.waitedMilliseconds()).toBeGreaterThanOrEqual(57_000)
-})
+])(
+  'queued requests obey a pause set by %s meanwhile, and then follow each other at the maximum rate',
+  async (_, ask) => {
+    const clock = makeClock()
+    const pace = makePace(1, clock)
+    const sent: number[] = []
+    const turns = [1, 2, 3].map(() => pace.turn(signal).then(() => sent.push((clock.now() - START) / 1_000)))
+    await new Promise(setImmediate)
+    ask(pace)
+    await clock.pass()
+    await Promise.all(turns)
+    expect(sent).toEqual([0, 60, 61])
+    expect(pace.waitedMilliseconds()).toBeGreaterThanOrEqual(57_000)
+  },
+)
 
 test('a window or wait past all dates pauses for a week, and is reported', async () => {
   for (const ask of [

@@ -110,11 +110,7 @@ describe.each(engines)('an import on %s', (engine) => {
     test.each<[string, DumpLine[], RegExp]>([
       ['an invalid line at the end', [auteur(9), { type: 'auteur', id_auteur: 0, nom: 'x' }], /^line 2: id_auteur/],
       ['a missing rubrique', [challenge(9, 1, 77)], /^line 1: id_rubrique names 77/],
-      [
-        'a missing author of a challenge',
-        [{ ...challenge(1, 1), auteurs: [1, 77] }],
-        /^line 1: auteurs names 77/,
-      ],
+      ['a missing author of a challenge', [{ ...challenge(1, 1), auteurs: [1, 77] }], /^line 1: auteurs names 77/],
       ['a validation by a missing author', [auteur(9), validation(77, 1)], /^line 2: id_auteur names 77/],
       ['a validation of a missing challenge', [auteur(9), validation(1, 77)], /^line 2: id_challenge names 77/],
       [

@@ -80,22 +80,25 @@ describe.each(engines)('signing in on %s', (engine) => {
       withCookie('/rootme/login', `spip_session=1_x; api_key=${server.key}`),
   }
 
-  test.each(Object.keys(ways))('%s opens a session, returned in the body and as a cookie, and may never be cached', async (way) => {
-    const response = await ways[way]!()
-    const session = await sessionIn(response.clone())
-    expect(session).toMatch(/^1_/)
-    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
-    const [cookie, ...others] = response.headers.getSetCookie()
-    expect([cookie!.replace(/Max-Age=\d+/, ''), others]).toEqual([
-      `spip_session=${session}; Path=/; ; HttpOnly; SameSite=Lax`,
-      [],
-    ])
-    expectSoonBefore(maxAgeOf(response), 30 * DAY_SECONDS)
-    expect([response.headers.get('cache-control'), response.headers.get('etag')]).toEqual(['no-store', null])
-    for (const cookie of [`spip_session=${session}`, `a=b; spip_session="${session}"`]) {
-      expect((await withCookie('/rootme/auteurs/1', cookie)).status).toBe(200)
-    }
-  })
+  test.each(Object.keys(ways))(
+    '%s opens a session, returned in the body and as a cookie, and may never be cached',
+    async (way) => {
+      const response = await ways[way]!()
+      const session = await sessionIn(response.clone())
+      expect(session).toMatch(/^1_/)
+      expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+      const [cookie, ...others] = response.headers.getSetCookie()
+      expect([cookie!.replace(/Max-Age=\d+/, ''), others]).toEqual([
+        `spip_session=${session}; Path=/; ; HttpOnly; SameSite=Lax`,
+        [],
+      ])
+      expectSoonBefore(maxAgeOf(response), 30 * DAY_SECONDS)
+      expect([response.headers.get('cache-control'), response.headers.get('etag')]).toEqual(['no-store', null])
+      for (const cookie of [`spip_session=${session}`, `a=b; spip_session="${session}"`]) {
+        expect((await withCookie('/rootme/auteurs/1', cookie)).status).toBe(200)
+      }
+    },
+  )
 
   test('the other credentials of the contract are accepted, and paths of the contract do not accept this cookie', async () => {
     const session = await sessionIn(await ways['a POST form']!())

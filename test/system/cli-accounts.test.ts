@@ -37,7 +37,12 @@ describe('accounts', () => {
   })
 
   test.each<[string, string[], string, RegExp]>([
-    ['a duplicate login', ['alice', '--id-auteur', '1'], 'correct horse', /^error: the account alice already exists\n$/],
+    [
+      'a duplicate login',
+      ['alice', '--id-auteur', '1'],
+      'correct horse',
+      /^error: the account alice already exists\n$/,
+    ],
     ['an unknown author', ['new', '--id-auteur', '77'], 'correct horse', /^error: there is no author 77;/],
     ['a short password', ['new', '--id-auteur', '1'], 'seven77', /^error: a password has at least 8 characters\n$/],
     ['a long password', ['new', '--id-auteur', '1'], 'x'.repeat(1_025), /^error: a password has at most 1024 bytes\n$/],

@@ -33,12 +33,15 @@ describe('compose.yaml', () => {
     expect(results).toHaveLength(1)
   })
 
-  test.skipIf(!runs('docker', ['compose', 'version']))('is accepted by docker compose with the variables of .env', () => {
-    const env = { ...process.env, ...filledEnv() }
-    const run = spawnSync('docker', ['compose', '-f', 'compose.yaml', 'config', '--quiet'], { cwd: DEPLOY, env })
-    expect(String(run.stderr)).toBe('')
-    expect(run.status).toBe(0)
-  })
+  test.skipIf(!runs('docker', ['compose', 'version']))(
+    'is accepted by docker compose with the variables of .env',
+    () => {
+      const env = { ...process.env, ...filledEnv() }
+      const run = spawnSync('docker', ['compose', '-f', 'compose.yaml', 'config', '--quiet'], { cwd: DEPLOY, env })
+      expect(String(run.stderr)).toBe('')
+      expect(run.status).toBe(0)
+    },
+  )
 
   test('refers only to what exists: services, networks, volumes, files, variables', () => {
     for (const [, service] of services) {

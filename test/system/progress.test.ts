@@ -157,18 +157,15 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
   })
 })
 
-test.each([40, 46, 60, 80, 100, 200])(
-  'any line fits %i columns and has its stage and percentage',
-  (columns) => {
-    for (const stage of ['merging', 'reading environnements_virtuels', 'x'.repeat(300)]) {
-      for (const count of [undefined, '123456789 of 987654321 records']) {
-        for (const rest of [undefined, 'about 12 min left']) {
-          const line = lineOf({ stage, count, rest, percent: 7 }, 3_600, columns)
-          expect(line.length).toBeLessThan(columns)
-          expect(line.startsWith(stage.slice(0, 30))).toBe(true)
-          expect(line).toContain('7 %')
-        }
+test.each([40, 46, 60, 80, 100, 200])('any line fits %i columns and has its stage and percentage', (columns) => {
+  for (const stage of ['merging', 'reading environnements_virtuels', 'x'.repeat(300)]) {
+    for (const count of [undefined, '123456789 of 987654321 records']) {
+      for (const rest of [undefined, 'about 12 min left']) {
+        const line = lineOf({ stage, count, rest, percent: 7 }, 3_600, columns)
+        expect(line.length).toBeLessThan(columns)
+        expect(line.startsWith(stage.slice(0, 30))).toBe(true)
+        expect(line).toContain('7 %')
       }
     }
-  },
-)
+  }
+})

@@ -64,15 +64,18 @@ test.each([30_000, 300_000])(
   },
 )
 
-test.each(['', '> ', '1. '])('a table that would expand to millions of cells is kept as text, also after %j', (before) => {
-  const inner = before && '   '
-  const bomb = `${before}|${'a|'.repeat(2_500)}\n${inner}|${'-|'.repeat(2_500)}\n${`${inner}a\n`.repeat(4_000)}`
-  expect(toHtml(bomb.replaceAll('\n', '\r')).kept).toBe('plain')
-  const { html, kept } = toHtml(before === '> ' ? bomb.replaceAll('\n   ', '\n> ') : bomb)
-  expect(kept).toBe('plain')
-  expect(html.length).toBeLessThan(100_000)
-  expect(html).not.toContain('<table')
-})
+test.each(['', '> ', '1. '])(
+  'a table that would expand to millions of cells is kept as text, also after %j',
+  (before) => {
+    const inner = before && '   '
+    const bomb = `${before}|${'a|'.repeat(2_500)}\n${inner}|${'-|'.repeat(2_500)}\n${`${inner}a\n`.repeat(4_000)}`
+    expect(toHtml(bomb.replaceAll('\n', '\r')).kept).toBe('plain')
+    const { html, kept } = toHtml(before === '> ' ? bomb.replaceAll('\n   ', '\n> ') : bomb)
+    expect(kept).toBe('plain')
+    expect(html.length).toBeLessThan(100_000)
+    expect(html).not.toContain('<table')
+  },
+)
 
 test('a link definition that would expand to a huge description is kept as text', () => {
   expect(toHtml(`[a]: http://${'x'.repeat(14_000)}\n\n${'[a]'.repeat(5_000)}`).kept).toBe('plain')
