@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { engines, exportKey, heard, importInto, startServer, type TestServer } from './harness.js'
+import { engines, exportKey, importInto, startServer, type TestServer, waitForChanges } from './harness.js'
 import { readsDuring } from './reads.js'
 import { petitPortail, problemOf, unlessShed } from './wire.js'
 
@@ -114,7 +114,7 @@ describe.each(engines)('a conditional request on %s', (engine) => {
       vi.setSystemTime(NOW + 60_000 * ++minutes)
       // Any import empties the cache, though this body stays the same.
       await importInto(server.store, [{ type: 'environnement_virtuel', id_environnement_virtuel: round, nom: 'Un' }])
-      await heard(server)
+      await waitForChanges(server)
       const before = await misses()
       const answers = await Promise.all(times(5, () => seen(ask('/ctftime', tag, identity))))
       waited = (await misses()) - before

@@ -81,13 +81,13 @@ describe('the workload of the bench', () => {
   })
 
   test('sends solves that the portal does not have, each once, by authors with a place', () => {
-    const held = new Set(
+    const existing = new Set(
       lines.filter(({ type }) => type === 'validation').map((line) => `${line.id_auteur}/${line.id_challenge}`),
     )
     const solves = new Solves(authors).take(5000)
     const names = solves.map((solve) => `${solve.id_auteur}/${solve.id_challenge}`)
     expect(new Set(names).size).toBe(5000)
-    expect(names.filter((name) => held.has(name))).toEqual([])
+    expect(names.filter((name) => existing.has(name))).toEqual([])
     expect(solves.filter((solve) => solve.id_auteur % 200 === 0)).toEqual([])
   })
 

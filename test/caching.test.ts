@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../src/store/open.js'
 import { linksOf } from './compare.js'
 import { portail } from './fixtures.js'
-import { type DumpLine, engines, heard, importInto, startServer, type TestServer } from './harness.js'
+import { type DumpLine, engines, importInto, startServer, type TestServer, waitForChanges } from './harness.js'
 
 const LISTS = ['/challenges', '/auteurs', '/classement', '/environnements_virtuels', '/challenges/1/validations']
 /** Headers that differ with each response or connection. */
@@ -169,13 +169,13 @@ describe.each(engines)('caching on %s', (engine) => {
         const other = await openStore(own.database, { create: false })
         for (let round = 0; round < 10; round++) {
           await importInto(other, [{ type: 'auteur', id_auteur: 5, nom: `nom ${round}`, score: 1_000 + round }])
-          await heard(own)
+          await waitForChanges(own)
           expect(await own.json('/auteurs/5')).toMatchObject({ nom: `nom ${round}`, score: 1_000 + round, position: 1 })
           expect(await own.json('/classement?limite=1')).toMatchObject([{ nom: `nom ${round}`, place: 1 }])
           expect(await own.json(`/auteurs?nom=nom%20${round}`)).toMatchObject({ 0: { id_auteur: '5' } })
         }
         await importInto(other, [{ type: 'auteur', id_auteur: 5, supprime: true }])
-        await heard(own)
+        await waitForChanges(own)
         expect((await own.get('/auteurs/5')).status).toBe(404)
         expect(await own.json('/auteurs?nom=nom')).toEqual({})
         await other.close()
@@ -190,7 +190,7 @@ describe.each(engines)('caching on %s', (engine) => {
         const done = promisify(execFile)(process.execPath, [program, 'import', '-', '--database', own.database])
         done.child.stdin?.end(`${line}\n`)
         await done
-        await heard(own)
+        await waitForChanges(own)
         expect(await own.json('/rubriques')).toContainEqual({ id_rubrique: 7, nom: 'Plus vide', nb_challenges: 0 })
         expect(await tagOf('/rubriques', own)).not.toBe(before)
       })

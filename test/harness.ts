@@ -81,7 +81,7 @@ function makeSqlitePlace() {
 }
 
 /** Waits until a serving store knows the latest commits of others. With SQLite its next request reads them anyway. */
-export async function heard({ store, database }: Pick<TestServer, 'store' | 'database'>): Promise<void> {
+export async function waitForChanges({ store, database }: Pick<TestServer, 'store' | 'database'>): Promise<void> {
   if (store.engine === 'sqlite') return
   const sql = 'select version_donnees as donnees, version_comptes as comptes from etat'
   const [now] = (await runSql<Record<keyof Versions, string>>(database, sql)) as [Record<keyof Versions, string>]

@@ -65,7 +65,7 @@ describe.each(engines)('X-Parametres-Ignores on %s', (engine) => {
   })
 
   test('contains only printable ASCII, and a limited number of shortened names', async () => {
-    const hostile: [sent: string, told: string][] = [
+    const hostile: [sent: string, expected: string][] = [
       ['a%0d%0aSet-Cookie:%20x', 'a%0D%0ASet-Cookie%3A%20x'],
       ['a%2Cb', 'a%2Cb'],
       ['%00', '%00'],
@@ -77,8 +77,8 @@ describe.each(engines)('X-Parametres-Ignores on %s', (engine) => {
       ['x'.repeat(5_000), 'x'.repeat(30)],
       ['%F0%9F%98%80'.repeat(100), '%F0%9F%98%80'.repeat(30)],
     ]
-    for (const [sent, told] of hostile) {
-      expect([sent, await ignoredBy(`/rubriques?${sent}=1`)]).toEqual([sent, [200, told]])
+    for (const [sent, expected] of hostile) {
+      expect([sent, await ignoredBy(`/rubriques?${sent}=1`)]).toEqual([sent, [200, expected]])
     }
     const many = Array.from({ length: 500 }, (_, i) => `p${i}=1`)
     expect(await ignoredBy(`/rubriques?${many.join('&')}`)).toEqual([200, 'p0, p1, p2, p3, p4, p5, p6, p7, p8, p9'])

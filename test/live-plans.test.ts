@@ -3,7 +3,7 @@ import { ingest } from '../src/portal/live/ingest.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
 import { type DumpLine, engines, importInto, makePlace } from './harness.js'
-import { seemLarge, walksOf, watching } from './plans.js'
+import { pretendLarge, walksOf, watching } from './plans.js'
 
 const validation = { type: 'validation', id_auteur: 5, id_challenge: 1, date: '2025-03-01T00:00:00Z' }
 const challenge = { type: 'challenge', id_challenge: 1, id_rubrique: 1, titre: 't', score: 10 }
@@ -71,7 +71,7 @@ describe.each(engines)('on %s, no statement of live lines scans a table that gro
     // Opened as a command opens it: SQLite runs in this thread, where its plans can be read.
     store = await openStore(place.url, { create: true })
     await importInto(store, PORTAL)
-    if (engine === 'postgres') await store.write({}, seemLarge)
+    if (engine === 'postgres') await store.write({}, pretendLarge)
   })
   afterAll(async () => {
     await store.close()

@@ -13,11 +13,11 @@ import {
   type DumpLine,
   engines,
   exportFrom,
-  heard,
   importInto,
   serveStore,
   startServer,
   type TestServer,
+  waitForChanges,
 } from './harness.js'
 import { Model } from './model.js'
 import { partialLines } from './partial-lines.js'
@@ -88,7 +88,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
   })
 
   test('keeps cached responses that a solve does not affect, and drops those it affects', async () => {
-    await importInto(server.store, HELD, { replace: true })
+    await importInto(server.store, HUNDRED, { replace: true })
     const tagOf = async (target: string) => (await server.get(target)).headers.get('etag') as string
     const hits = async () => {
       const metric = (await server.metrics.registry.getSingleMetricAsString('palmares_response_cache_total')).split(
@@ -127,7 +127,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
   })
 
   test('concurrent requests for one uncached response compute it once', async () => {
-    await importInto(server.store, HELD, { replace: true })
+    await importInto(server.store, HUNDRED, { replace: true })
     await server.get('/rubriques')
     const reads = () => server.store.state().reads.primary
     const before = reads()
@@ -137,7 +137,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
   })
 
   test('returns the result of each line in order: applied, known, or refused with a reason', async () => {
-    await importInto(server.store, HELD, { replace: true })
+    await importInto(server.store, HUNDRED, { replace: true })
     const validation = { type: 'validation', id_auteur: 3, id_challenge: 2, date: '2026-01-01T00:00:00Z' }
     const lines = [
       ...[validation, validation, { ...validation, id_auteur: 999 }, { type: 'compte', login: 'x' }],
@@ -226,7 +226,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       (await records()).find((line) => line.type === type && line[`id_${type}`] === id)
     const results = async (...lines: DumpLine[]) => (await post(lines)).lignes.map(({ resultat }) => resultat)
     const partial = (line: DumpLine) => ({ ...line, partiel: true })
-    beforeEach(() => importInto(server.store, [...HELD, first, author, solved].filter(isLast), { replace: true }))
+    beforeEach(() => importInto(server.store, [...HUNDRED, first, author, solved].filter(isLast), { replace: true }))
 
     test('changes the named fields, and no others, of a record of any type', async () => {
       const auteur = { type: 'auteur', id_auteur: 5 }
@@ -267,7 +267,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       expect(await records()).toContainEqual({ ...solved, date: '2025-06-05T22:00:00Z' })
       expect(await results(partial({ type: 'rubrique', id_rubrique: 1, nom: 'R' }))).toEqual(['appliquee'])
       expect(await one('rubrique', 1)).toEqual({ type: 'rubrique', id_rubrique: 1, nom: 'R' })
-      await heard(server)
+      await waitForChanges(server)
       await expectRight(everything(new Model(await records())))
     })
 
@@ -343,7 +343,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
   })
 
   test('a line with an unknown field changes nothing, and its refusal names the field and suggests a known one', async () => {
-    await importInto(server.store, HELD, { replace: true })
+    await importInto(server.store, HUNDRED, { replace: true })
     const before = await exportFrom(server.store)
     const solve = { type: 'validation', id_auteur: 1, id_challenge: 2 }
     const refused: [DumpLine, string[], string][] = [
@@ -379,16 +379,16 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
 
   test('an author without an account is removed with their authorships and solves, in every response', async () => {
     const dump = [
-      ...HELD,
+      ...HUNDRED,
       ...[1, 2, 3].map((id_challenge) => ({ type: 'validation', id_auteur: 50, id_challenge })),
-      { ...HELD[101], titre: 'written', auteurs: [50, 51] },
+      { ...HUNDRED[101], titre: 'written', auteurs: [50, 51] },
     ].filter(isLast)
     await importInto(server.store, dump, { replace: true })
     const targets = everything(new Model(dump))
     await expectRight([...targets, '/auteurs/50'])
     const goes = { type: 'auteur', id_auteur: 50, supprime: true }
     expect((await post([goes, goes])).lignes.map(({ resultat }) => resultat)).toEqual(['appliquee', 'connue'])
-    await heard(server)
+    await waitForChanges(server)
     expect((await exportFrom(server.store)).filter((line) => line.id_auteur === 50)).toEqual([])
     expect((await server.get('/auteurs/50')).status).toBe(404)
     await expectRight(targets)
@@ -406,14 +406,14 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
 
   test('changes of many challenges with many solves are applied in parts, and the time limit may fall between two', async () => {
     const dump = [
-      ...HELD.filter(({ type }) => type !== 'validation'),
-      ...Array.from({ length: 40 }, (_, i) => ({ ...HELD[101], id_challenge: 10 + i, score: 1 })),
+      ...HUNDRED.filter(({ type }) => type !== 'validation'),
+      ...Array.from({ length: 40 }, (_, i) => ({ ...HUNDRED[101], id_challenge: 10 + i, score: 1 })),
       ...Array.from({ length: 4_000 }, (_, i) => ({
         ...{ type: 'validation', id_auteur: 1 + (i % 100), id_challenge: 10 + Math.floor(i / 100) },
       })),
     ]
     await importInto(server.store, dump, { replace: true })
-    const lines = Array.from({ length: 40 }, (_, i) => ({ ...HELD[101], id_challenge: 10 + i, score: 2 + i }))
+    const lines = Array.from({ length: 40 }, (_, i) => ({ ...HUNDRED[101], id_challenge: 10 + i, score: 2 + i }))
     const sent = lines.map((line, i) => ({ number: i + 1, text: JSON.stringify(line) }))
     const first = await slowly(() => ingest(server.store, sent), 2_100)
     const left = first.filter(({ reessayer }) => reessayer).map(({ ligne }) => ligne)
@@ -421,7 +421,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     expect(left.length).toBeLessThan(40)
     const rest = sent.filter(({ number }) => left.includes(number))
     expect((await ingest(server.store, rest)).every(({ resultat }) => resultat === 'appliquee')).toBe(true)
-    await heard(server)
+    await waitForChanges(server)
     await expectRight(everything(new Model(dump)))
   })
 
@@ -432,7 +432,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
         : { type: 'challenge', id_challenge: 100 + i, id_rubrique: 99 + i, titre: 'c', score: i },
     ).map((line, i) => ({ number: i + 1, text: JSON.stringify(line) }))
     test('keeps what was started in time, and refuses the later lines', async () => {
-      await importInto(server.store, HELD, { replace: true })
+      await importInto(server.store, HUNDRED, { replace: true })
       const results = await slowly(() => ingest(server.store, lines))
       const applied = results.filter(({ resultat }) => resultat === 'appliquee').length
       expect(applied).toBeGreaterThan(1)
@@ -443,12 +443,12 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
           raison: 'not tried: what came before took 2 s; send it again',
         })),
       )
-      await heard(server)
-      await expectRight(everything(new Model(HELD)))
+      await waitForChanges(server)
+      await expectRight(everything(new Model(HUNDRED)))
     })
 
     test('of a stream is followed by others with the remaining lines', async () => {
-      await importInto(server.store, HELD, { replace: true })
+      await importInto(server.store, HUNDRED, { replace: true })
       let batches = 0
       const counting = watchedStore(server.store, (db) => ({
         exec: (sql, ...values) => {
@@ -488,7 +488,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       db.select<{ nb: number }>('select count(*) as nb from journal where curseur > ?', before),
     )
     expect(Number(journal[0]?.nb)).toBe(6)
-    await heard(server)
+    await waitForChanges(server)
     await expectRight(['/auteurs/1', '/classement', '/classement?id_rubrique=1', '/challenges'])
   })
 
@@ -515,7 +515,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
   })
 
   test('the bytes of concurrent bodies are limited, which still allows many small ones', async () => {
-    await importInto(server.store, HELD, { replace: true })
+    await importInto(server.store, HUNDRED, { replace: true })
     const line = JSON.stringify({ type: 'validation', id_auteur: 4, id_challenge: 2 })
     const answers = await Promise.all(Array.from({ length: 60 }, () => send(line)))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
@@ -528,9 +528,9 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
   })
 
   test('concurrent writers through several stores lose nothing and apply nothing twice', async () => {
-    await importInto(server.store, HELD, { replace: true })
+    await importInto(server.store, HUNDRED, { replace: true })
     const others: Store[] = await Promise.all([1, 2].map(() => openStore(server.database, { create: false })))
-    const solves = HELD.filter(({ type }) => type === 'auteur').flatMap(({ id_auteur }) =>
+    const solves = HUNDRED.filter(({ type }) => type === 'auteur').flatMap(({ id_auteur }) =>
       [1, 2, 3].map((id_challenge) => ({ type: 'validation', id_auteur, id_challenge, date: '2026-02-01T00:00:00Z' })),
     )
     const batches = Array.from({ length: 30 }, (_, i) => solves.filter((_, j) => j % 30 === i || j % 7 === i % 7))
@@ -544,12 +544,12 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     const applied = results.flat().filter(({ resultat }) => resultat === 'appliquee')
     expect(applied).toHaveLength(solves.length)
     expect(results.flat().some(({ resultat }) => resultat === 'refusee')).toBe(false)
-    await heard(server)
-    await expectRight(everything(new Model(HELD)))
+    await waitForChanges(server)
+    await expectRight(everything(new Model(HUNDRED)))
   })
 
   test('a solve through one process is in the next responses of another, which keeps the cached responses it does not affect', async () => {
-    await importInto(server.store, HELD, { replace: true })
+    await importInto(server.store, HUNDRED, { replace: true })
     const store = await openStore(server.database, { create: false, serving: SERVING })
     const { app, url } = await serveStore(store)
     const other = {
@@ -557,10 +557,10 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       url,
       get: (path: string) => fetch(url + path, { headers: { cookie: `api_key=${server.key}` } }),
     }
-    const targets = everything(new Model(HELD))
+    const targets = everything(new Model(HUNDRED))
     for (let round = 0; round < 5; round++) {
       await post([{ type: 'validation', id_auteur: 20 + round, id_challenge: 3, date: '2026-03-01T00:00:00Z' }])
-      await heard({ store, database: server.database })
+      await waitForChanges({ store, database: server.database })
       const model = new Model(await exportFrom(server.store))
       for (const target of targets) await expectAsModel(other as TestServer, model, target)
     }
@@ -583,7 +583,7 @@ async function slowly<T>(work: () => Promise<T>, milliseconds = 900): Promise<T>
 const SERVING = { log: { info: () => undefined, warn: () => undefined }, connections: 4, timeoutSeconds: 20 }
 
 /** A hundred authors, by descending points. */
-const HELD: DumpLine[] = [
+const HUNDRED: DumpLine[] = [
   { type: 'rubrique', id_rubrique: 1, nom: 'r' },
   ...Array.from({ length: 100 }, (_, i) => ({ type: 'auteur', id_auteur: i + 1, nom: `n${i}`, score: 10 * (100 - i) })),
   ...[1, 2, 3].map((id) => ({ type: 'challenge', id_challenge: id, id_rubrique: 1, titre: `c${id}`, score: 10 * id })),

@@ -23,9 +23,9 @@ test.each(engines)(
     const place = await makePlace(engine)
     const before = await withStore(place.url, async (store) => {
       await importInto(store, LINES)
-      const held = { lines: await exportFrom(store), parts: await store.read(partsOf) }
-      await store.write({}, (db) => takeBackSecond(db))
-      return held
+      const contents = { lines: await exportFrom(store), parts: await store.read(partsOf) }
+      await store.write({}, (db) => revertToFirstSchema(db))
+      return contents
     })
     await withStore(place.url, async (store) => {
       expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
@@ -60,7 +60,7 @@ test.each(engines)('a session from before sessions by key stays valid after the 
     await importInto(store, LINES)
     await addAccount(store, { ...ACCOUNT, idAuteur: 7_000_001 })
     await store.write({ comptes: true }, (db) => insertSession(db, session))
-    await store.write({}, (db) => takeBackSecond(db))
+    await store.write({}, (db) => revertToFirstSchema(db))
   })
   await withStore(place.url, async (store) => {
     const [found] = await store.read((db) => findCredentials(db, ['x']))
@@ -70,7 +70,7 @@ test.each(engines)('a session from before sessions by key stays valid after the 
 })
 
 /** Reverts the store to the schema of the first release. */
-async function takeBackSecond(db: Db): Promise<void> {
+async function revertToFirstSchema(db: Db): Promise<void> {
   for (const sql of [
     'drop index auteurs_groupe',
     'alter table auteurs drop column groupe',

@@ -25,16 +25,16 @@ const pass = (settings: Parameters<typeof mirrorInto>[2] = {}) =>
   mirrorInto(copy.store, front.url, { clock: makeClock(), ...settings })
 
 /** A dump as a store exports it, with computed scores. */
-async function settled(lines: readonly DumpLine[]): Promise<DumpLine[]> {
+async function normalised(lines: readonly DumpLine[]): Promise<DumpLine[]> {
   const { store, close } = await makeStore()
   await importInto(store, lines)
-  const told = await exportFrom(store)
+  const exported = await exportFrom(store)
   await close()
-  return told
+  return exported
 }
 
 /** Removes what the dialect cannot express. */
-function withoutUntold(lines: DumpLine[]): DumpLine[] {
+function withoutUnsupported(lines: DumpLine[]): DumpLine[] {
   const used = new Set(lines.filter(({ type }) => type === 'challenge').map(({ id_rubrique }) => id_rubrique))
   return lines
     .filter(({ type, id_rubrique }) => type !== 'rubrique' || used.has(id_rubrique))
@@ -51,9 +51,9 @@ test.each([true, false])(
   'a mirror of the dialect contains everything that the dialect has (tags: %s)',
   async (hasTags) => {
     portal.hasTags = hasTags
-    portal.lines = await settled(portail)
+    portal.lines = await normalised(portail)
     const first = await pass()
-    expect(await exportFrom(copy.store)).toEqual(withoutUntold(portal.lines))
+    expect(await exportFrom(copy.store)).toEqual(withoutUnsupported(portal.lines))
     const second = await pass()
     expect(second.tallies).toEqual([])
     expect(second.requests.unchanged).toBe(hasTags ? first.requests.requests : 0)
@@ -63,9 +63,9 @@ test.each([true, false])(
 test('it follows every change of the portal, over many pages', async () => {
   for (const seed of [5, 6]) {
     const dump = randomPortal({ seed, auteurs: 160 - seed, challenges: 60 - 3 * seed, validations: 400, scores: 9 })
-    portal.lines = await settled(dump)
+    portal.lines = await normalised(dump)
     await pass()
-    expect(await exportFrom(copy.store)).toEqual(withoutUntold(portal.lines))
+    expect(await exportFrom(copy.store)).toEqual(withoutUnsupported(portal.lines))
   }
   expect(front.asked.filter(({ path }) => path.includes('debut_auteurs=')).map(({ path }) => path)).toEqual(
     Array(2).fill(['/auteurs?debut_auteurs=50', '/auteurs?debut_auteurs=100', '/auteurs?debut_auteurs=150']).flat(),
@@ -73,13 +73,13 @@ test('it follows every change of the portal, over many pages', async () => {
 })
 
 test('a language that only the list contains is updated even if the challenge is unchanged', async () => {
-  portal.lines = await settled(portail)
+  portal.lines = await normalised(portail)
   await pass()
   portal.lines = portal.lines.map((line) =>
     line.id_challenge === 2 && line.type === 'challenge' ? { ...line, lang: 'zh' } : line,
   )
   expect((await pass()).tallies).toContainEqual({ type: 'challenge', added: 0, changed: 1, removed: 0, listed: 0 })
-  expect(await exportFrom(copy.store)).toEqual(withoutUntold(portal.lines))
+  expect(await exportFrom(copy.store)).toEqual(withoutUnsupported(portal.lines))
 })
 
 test('an empty portal of the dialect is distinguished from an error', async () => {
@@ -127,9 +127,9 @@ describe('faults of the dialect', () => {
       (usual: never) => altered(usual, ([body]: [object]) => [{ ...body, date_publication: '2026-02-30 12:00:00' }]),
       /^\/challenges\/1: date_publication must be a date and time/,
     ],
-  ])('%s is reported, and leaves its record unchanged', async (_, path, fault, told) => {
+  ])('%s is reported, and leaves its record unchanged', async (_, path, fault, message) => {
     portal.hasTags = false
-    portal.lines = await settled(portail)
+    portal.lines = await normalised(portail)
     await pass()
     const before = await exportFrom(copy.store)
     portal.lines = portal.lines.map((line) => (line.type === 'challenge' ? { ...line, titre: 'renamed' } : line))
@@ -140,7 +140,7 @@ describe('faults of the dialect', () => {
       (error: Error) => error.message,
     )
     const isOfList = path === '/auteurs'
-    expect(isOfList ? [failure] : warnings).toEqual([expect.stringMatching(told)])
+    expect(isOfList ? [failure] : warnings).toEqual([expect.stringMatching(message)])
     const isSpoilt = ({ type, id_auteur, id_challenge }: DumpLine) =>
       isOfList || (path === '/auteurs/9' ? id_auteur === 9 : type === 'challenge' && id_challenge === 1)
     expect((await exportFrom(copy.store)).filter(isSpoilt)).toEqual(before.filter(isSpoilt))
@@ -157,6 +157,6 @@ test('a mirror of the dialect of Palmarès has the whole portal', async ({ skip 
     skip()
   }
   await mirrorInto(copy.store, `${origin.url}/rootme`, { key: origin.key })
-  expect(await exportFrom(copy.store)).toEqual(withoutUntold(await exportFrom(origin.store)))
+  expect(await exportFrom(copy.store)).toEqual(withoutUnsupported(await exportFrom(origin.store)))
   await origin.close()
 })

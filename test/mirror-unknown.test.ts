@@ -17,19 +17,19 @@ function isRequired(name: string, body: Record<string, unknown>): boolean {
 }
 
 /** Makes every optional field of a body unknown, including lists in a record if `withLists`. */
-function forget(value: unknown, unknown: () => unknown, withLists: boolean): unknown {
-  if (Array.isArray(value)) return value.map((each) => forget(each, unknown, withLists))
+function withoutOptional(value: unknown, unknown: () => unknown, withLists: boolean): unknown {
+  if (Array.isArray(value)) return value.map((each) => withoutOptional(each, unknown, withLists))
   if (!isList(value)) return value
   const body = value as Record<string, unknown>
   const fields = Object.entries(body).map(([name, field]) => {
     const isKept = isRequired(name, body) || (isList(field) && !withLists)
-    return [name, isKept ? forget(field, unknown, withLists) : unknown()]
+    return [name, isKept ? withoutOptional(field, unknown, withLists) : unknown()]
   })
   return Object.fromEntries(fields)
 }
 
 /** The same portal with only the required fields. */
-function forgotten(lines: readonly DumpLine[], withLists: boolean, hasRubriques: boolean): DumpLine[] {
+function onlyRequired(lines: readonly DumpLine[], withLists: boolean, hasRubriques: boolean): DumpLine[] {
   return lines.flatMap((line): DumpLine[] => {
     const { type, id_rubrique, id_challenge, id_auteur, id_environnement_virtuel, titre, nom, score, auteurs } = line
     const listed = withLists ? {} : { auteurs }
@@ -42,7 +42,7 @@ function forgotten(lines: readonly DumpLine[], withLists: boolean, hasRubriques:
 }
 
 /** A dump as a store exports it. */
-async function settled(lines: readonly DumpLine[]): Promise<DumpLine[]> {
+async function normalised(lines: readonly DumpLine[]): Promise<DumpLine[]> {
   const { store, close } = await makeStore()
   await importInto(store, lines)
   const written = await exportFrom(store)
@@ -57,8 +57,8 @@ const made = new Map<string, Promise<DumpLine[]>>()
 
 function expected(isContract: boolean, withLists: boolean): Promise<DumpLine[]> {
   const key = JSON.stringify([isContract, withLists])
-  const told = isContract ? lines : lines.filter(isUsed)
-  const found = made.get(key) ?? settled(forgotten(told, withLists, isContract))
+  const named = isContract ? lines : lines.filter(isUsed)
+  const found = made.get(key) ?? normalised(onlyRequired(named, withLists, isContract))
   made.set(key, found)
   return found
 }
@@ -67,7 +67,7 @@ let origin: TestServer
 let lines: DumpLine[]
 beforeAll(async () => {
   origin = await startServer(portail, { logLevel: 'silent' })
-  lines = await settled(portail)
+  lines = await normalised(portail)
 })
 afterAll(() => origin.close())
 
@@ -84,7 +84,7 @@ describe.each(engines)('on %s, a mirror', (engine) => {
       const isContract = convention === 'contract'
       const front = await startFront(isContract ? passOn(origin.url) : fakeDialect({ lines, hasTags: false }))
       front.fault = (_, usual) =>
-        altered(usual, (body) => forget(body, UNKNOWN[way as keyof typeof UNKNOWN], withLists))
+        altered(usual, (body) => withoutOptional(body, UNKNOWN[way as keyof typeof UNKNOWN], withLists))
       const copy = await makeStore(engine)
       const warnings: string[] = []
       const { faults } = await mirrorInto(copy.store, front.url, { key: origin.key, warnings })
@@ -111,7 +111,7 @@ describe.each(engines)('on %s, a mirror', (engine) => {
       async (name) => {
         const wrong = await startFront(nothing[name])
         const copy = await makeStore(engine)
-        const held = async () =>
+        const claims = async () =>
           Promise.all(
             ['miroir', 'miroir_ressources'].map((table) =>
               copy.store.read((db) => db.select(`select * from ${table}`)),
@@ -123,7 +123,7 @@ describe.each(engines)('on %s, a mirror', (engine) => {
           await expect(refusal).rejects.toThrow(`${wrong.url} has nothing to copy: ${lists[0]}, `)
           await expect(refusal).rejects.toThrow(`${lists[1]}`)
           await expect(refusal).rejects.toThrow('check that URL is the whole address of the portal')
-          expect(await held()).toEqual([[], []])
+          expect(await claims()).toEqual([[], []])
         }
         await mirrorInto(copy.store, origin.url, { key: origin.key })
         expect((await exportFrom(copy.store)).length).toBe(lines.length)

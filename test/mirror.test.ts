@@ -31,7 +31,7 @@ const pass = (settings: Parameters<typeof mirrorInto>[2] = {}) =>
   mirrorInto(copy.store, origin.url, { key: origin.key, ...settings })
 
 /** Paths without their leading slash, which the API does not send. */
-async function told(server: TestServer): Promise<DumpLine[]> {
+async function expectedCopy(server: TestServer): Promise<DumpLine[]> {
   return (await exportFrom(server.store)).map((line) => {
     const { url_challenge: url } = line
     return typeof url === 'string' ? { ...line, url_challenge: url.replace(/^\/+/, '') } : line
@@ -42,7 +42,7 @@ describe.each(engines)('a mirror on %s', (engine) => {
   test('copies the whole portal, and all responses of a second pass are 304', async () => {
     await begin(portail, engine)
     const first = await pass()
-    expect(await exportFrom(copy.store)).toEqual(await told(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
     expect(first).toMatchObject({ isResumed: false, isStopped: false })
     expect(first.tallies.find(({ type }) => type === 'auteur')).toMatchObject({ added: 12, changed: 0, removed: 0 })
 
@@ -73,7 +73,7 @@ describe.each(engines)('a mirror on %s', (engine) => {
       { type: 'environnement_virtuel', id_environnement_virtuel: 1, nom: 'Clairière 2', os: 'BSD' },
     ])
     const { tallies } = await pass()
-    expect(await exportFrom(copy.store)).toEqual(await told(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
     const changes = Object.fromEntries(
       tallies.map(({ type, added, changed, removed }) => [type, [added, changed, removed]]),
     )
@@ -90,13 +90,13 @@ describe.each(engines)('a mirror on %s', (engine) => {
     await begin(randomPortal({ seed: 1, auteurs: 60, challenges: 20, validations: 200, scores: 9 }), engine)
     for (const seed of [2, 3]) {
       await pass({ connections: 3 })
-      expect(await exportFrom(copy.store)).toEqual(await told(origin))
+      expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
       const dump = randomPortal({ seed, auteurs: 70 - 9 * seed, challenges: 10 + seed, validations: 200, scores: 9 })
       // The import keeps the author whose account has the key.
       await importInto(origin.store, dump, { replace: true })
     }
     await pass()
-    expect(await exportFrom(copy.store)).toEqual(await told(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 })
 
@@ -121,7 +121,7 @@ test('a challenge whose score changes during a pass leaves no wrong score after 
   })
   expect(isMoved).toBe(true)
   await pass()
-  expect(await exportFrom(copy.store)).toEqual(await told(origin))
+  expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
 })
 
 test('a solve of a challenge that is newer than the list adds the challenge too', async () => {
@@ -140,7 +140,7 @@ test('a solve of a challenge that is newer than the list adds the challenge too'
   }
   await pass(settings)
   expect(isThere).toBe(true)
-  expect(await exportFrom(copy.store)).toEqual(await told(origin))
+  expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
 })
 
 describe('--authors', () => {
@@ -149,7 +149,7 @@ describe('--authors', () => {
     const warnings: string[] = []
     await pass({ authors: [2, 6, 999], warnings })
     const lines = await exportFrom(copy.store)
-    const wanted = (await told(origin))
+    const wanted = (await expectedCopy(origin))
       .filter(
         ({ type, id_auteur }) =>
           !['auteur', 'validation'].includes(String(type)) || [2, 6].includes(id_auteur as number),
@@ -174,7 +174,7 @@ describe('--authors', () => {
     await pass({ authors: [2, 4] })
     expect(await followed()).toEqual([2, 4])
     await pass()
-    expect(await exportFrom(copy.store)).toEqual(await told(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 })
 

@@ -8,7 +8,7 @@ import { PATIENCE } from './patience.js'
 export interface Node extends Pick<TestServer, 'app' | 'url' | 'metrics'> {
   store: Store
   /** What the node and its store logged. */
-  said: string[]
+  logged: string[]
   /** A request with a key, and its whole response. */
   get(path: string, key: string): Promise<Answer>
   close(): Promise<void>
@@ -28,13 +28,13 @@ export interface NodeOptions {
 
 /** Serves a database that other nodes may serve too. */
 export async function startNode(database: string, options: NodeOptions = {}): Promise<Node> {
-  const said: string[] = []
-  const log = pino({ base: null }, { write: (line: string) => said.push(line) })
+  const logged: string[] = []
+  const log = pino({ base: null }, { write: (line: string) => logged.push(line) })
   const { replicas, connections = 10, timeoutSeconds = PATIENCE.timeout / 1000 } = options
   const store = await openStore(database, { create: true, serving: { log, replicas, connections, timeoutSeconds } })
   const { app, url, metrics } = await serveStore(store, { logLevel: 'silent' })
   return {
-    ...{ app, url, metrics, store, said },
+    ...{ app, url, metrics, store, logged },
     async get(path, key) {
       const response = await fetch(url + path, { headers: { cookie: `api_key=${key}` } })
       return { status: response.status, headers: response.headers, text: await response.text() }

@@ -92,6 +92,6 @@ export function start(args: readonly string[], { cwd, env, uid }: RunOptions): C
 }
 
 /** The output of `migrate` for a store without a schema. */
-export function migrationsTold(verb: 'ran' | 'would run'): string {
+export function migrationLines(verb: 'ran' | 'would run'): string {
   return migrations.map(({ version, nom }) => `${verb} migration ${version} (${nom})\n`).join('')
 }

@@ -127,7 +127,7 @@ describe.each(engines)('on %s, pipelined requests', (engine) => {
   /** Blocks a write while the bytes after it arrive. Returns the responses and the number of bytes read meanwhile. */
   const behindABlockedWrite = async (bytes: string) => {
     const [holding, released] = [makeGate(), makeGate()]
-    const held = server.store.write(
+    const blocked = server.store.write(
       {},
       async () => {
         holding.open()
@@ -143,7 +143,7 @@ describe.each(engines)('on %s, pipelined requests', (engine) => {
     await sleep(500)
     const readBytes = sockets[0]?.bytesRead ?? 0
     released.open()
-    await held
+    await blocked
     return { answers: parseAnswers(await exchanged), readBytes }
   }
 

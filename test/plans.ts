@@ -34,7 +34,7 @@ interface Planning {
 }
 
 /** Makes PostgreSQL's planner believe that tables are large, because it may scan small ones. */
-export async function seemLarge(db: Db): Promise<void> {
+export async function pretendLarge(db: Db): Promise<void> {
   await db.exec(
     `update pg_class set reltuples = 10000000 where relkind in ('r', 'i') and relnamespace = 'public'::regnamespace`,
   )

@@ -17,7 +17,7 @@ describe.each(engines)('any portal on %s', (engine) => {
   afterAll(() => server.close())
 
   /** Replaces the portal of the server with these lines. */
-  async function hold(lines: DumpLine[]): Promise<Model> {
+  async function replacePortal(lines: DumpLine[]): Promise<Model> {
     await importInto(server.store, lines, { replace: true })
     return new Model(lines)
   }
@@ -25,7 +25,7 @@ describe.each(engines)('any portal on %s', (engine) => {
   test('every page of every list has the right rows, whatever the page size, and next leads through all pages', async () => {
     await fc.assert(
       fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 50 }), async (lines, limite) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         for (const list of LISTS) await walkAsModel(server, model, `${list}?limite=${limite}`)
         await expectAsModel(server, model, '/rubriques')
       }),
@@ -36,7 +36,7 @@ describe.each(engines)('any portal on %s', (engine) => {
   test('every ranking by category, year and month, and around an author, follows from the validations', async () => {
     await fc.assert(
       fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 50 }), async (lines, limite) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         const { rubriques, periodes } = knownOf(lines)
         for (const part of [
           ...rubriques.map((id) => `id_rubrique=${id}`),
@@ -57,7 +57,7 @@ describe.each(engines)('any portal on %s', (engine) => {
     const anyPage = fc.tuple(fc.constantFrom(...LISTS), fc.nat(120), fc.integer({ min: 1, max: 500 }))
     await fc.assert(
       fc.asyncProperty(anyPortal, fc.array(anyPage, { minLength: 5, maxLength: 10 }), async (lines, pages) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         for (const [list, debut, limite] of pages) {
           await expectAsModel(server, model, `${list}?debut_${list.slice(1)}=${debut}&limite=${limite}`)
         }
@@ -69,7 +69,7 @@ describe.each(engines)('any portal on %s', (engine) => {
   test('every record and every list of solvers follows from the dump', async () => {
     await fc.assert(
       fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 20 }), async (lines, limite) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         for (const { id_auteur } of model.auteurs) await expectAsModel(server, model, `/auteurs/${id_auteur}`)
         for (const { id_challenge } of model.challenges) {
           await expectAsModel(server, model, `/challenges/${id_challenge}`)
@@ -88,7 +88,7 @@ describe.each(engines)('any portal on %s', (engine) => {
     const portals = fc.oneof({ arbitrary: anyPortal, weight: 9 }, fc.constant(large))
     await fc.assert(
       fc.asyncProperty(portals, async (lines) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         const { rubriques, periodes } = knownOf(lines)
         const parts = [
           '',
@@ -113,7 +113,7 @@ describe.each(engines)('any portal on %s', (engine) => {
   test('a place is the same on every page, around every author and as position', async () => {
     await fc.assert(
       fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 30 }), async (lines, limite) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         const places = new Map<string, Set<number>>()
         const note = (id: string, place: number) => places.set(id, (places.get(id) ?? new Set()).add(place))
         for (const { id_auteur } of model.classement.slice(0, 40)) {
@@ -134,7 +134,7 @@ describe.each(engines)('any portal on %s', (engine) => {
     const anyNeedle = fc.record({ row: fc.nat(), from: fc.nat(8), length: fc.integer({ min: 1, max: 5 }), as: anyForm })
     await fc.assert(
       fc.asyncProperty(anyPortal, fc.array(anyNeedle, { minLength: 10, maxLength: 20 }), async (lines, needles) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         for (const { row, from, length, as } of needles) {
           for (const [target, rows, name] of textFilters(model)) {
             if (rows.length === 0) continue
@@ -148,7 +148,9 @@ describe.each(engines)('any portal on %s', (engine) => {
   })
 
   test('a search for any text is answered', async () => {
-    const model = await hold(randomPortal({ seed: 4, auteurs: 200, challenges: 60, validations: 0, scores: 3 }))
+    const model = await replacePortal(
+      randomPortal({ seed: 4, auteurs: 200, challenges: 60, validations: 0, scores: 3 }),
+    )
     const anyText = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((text) => !text.includes('\0'))
     await fc.assert(
       fc.asyncProperty(anyText, async (needle) => {
@@ -178,7 +180,7 @@ describe.each(engines)('any portal on %s', (engine) => {
         lines.push({ type: 'validation', id_auteur, id_challenge: max - solved, date: '9999-12-31T23:59:59Z' })
       }
     }
-    const model = await hold(lines)
+    const model = await replacePortal(lines)
     for (const list of LISTS) await walkAsModel(server, model, `${list}?limite=7`)
     for (const { id_auteur } of model.auteurs) {
       await expectAsModel(server, model, `/auteurs/${id_auteur}`)
@@ -192,7 +194,7 @@ describe.each(engines)('any portal on %s', (engine) => {
     const shape = { auteurs: 300, challenges: 60, validations: 2_000, scores: 9 }
     const versions = [1, 2, 3, 4].map((seed) => randomPortal({ seed, ...shape }))
     const models = versions.map((lines) => new Model(lines))
-    await hold(versions[0] as DumpLine[])
+    await replacePortal(versions[0] as DumpLine[])
     const targets = ['/classement', '/auteurs/1', '/challenges?limite=500', '/auteurs?nom=e', '/rubriques']
     let isDone = false
     const reading = targets.map(async (target) => {
@@ -222,7 +224,7 @@ describe.each(engines)('any portal on %s', (engine) => {
     })
     await fc.assert(
       fc.asyncProperty(anyPortal, fc.array(anyFilters, { minLength: 5, maxLength: 10 }), async (lines, all) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         for (const filters of all) {
           const query = new URLSearchParams()
           for (const [name, value] of Object.entries(filters)) {

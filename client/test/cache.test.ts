@@ -89,12 +89,12 @@ describe('a client with a cache', () => {
 
   test('can be shared by clients, and never returns the response of another key, session or server', async () => {
     const keys: string[] = []
-    const held = new Map<string, CacheEntry>()
+    const stored = new Map<string, CacheEntry>()
     const cache: Cache = {
-      get: (key) => held.get(key),
+      get: (key) => stored.get(key),
       set: (key, entry) => {
         keys.push(key)
-        held.set(key, entry)
+        stored.set(key, entry)
       },
     }
     const otherKey = await addKey(server.store, 'alice')

@@ -7,11 +7,11 @@ import {
   addAccount,
   addKey,
   engines,
-  heard,
   makeStore,
   serveStore,
   startServer,
   type TestServer,
+  waitForChanges,
 } from '../../test/harness.js'
 import { PATIENCE } from '../../test/patience.js'
 import { BOB, petitPortail, problemOf, sessionOf } from '../../test/wire.js'
@@ -181,7 +181,7 @@ for (const engine of engines) {
             )
             const store = where === 'this store' ? server.store : await openStore(server.database, { create: false })
             await store.write({ comptes: true }, (db) => change(db, row!.id_compte))
-            if (store !== server.store) await heard(server)
+            if (store !== server.store) await waitForChanges(server)
             for (const cookie of cookies) await expectCode({ cookie }, 'credential_revoked')
             expect(await statusWith({ cookie: session })).toBe(200)
             if (store !== server.store) await store.close()

@@ -5,11 +5,11 @@ import {
   addKey,
   engines,
   exportFrom,
-  heard,
   importInto,
   serveStore,
   startServer,
   type TestServer,
+  waitForChanges,
 } from '../../test/harness.js'
 import { BOB, petitPortail, postLogin, problemOf, sessionOf, unlessShed } from '../../test/wire.js'
 import { nowSeconds } from '../instant.js'
@@ -95,7 +95,7 @@ for (const engine of engines) {
       for (const [what, { doomed, end }] of Object.entries(ends)) {
         for (const { url } of [server, other]) await expectAccepted(url, [...cached, ...doomed])
         await end()
-        await heard(server)
+        await waitForChanges(server)
         for (const process of [server, other]) {
           expect([what, (await readsFor(process, cached)) <= 1]).toEqual([what, true])
           for (const cookie of doomed) await problemOf(await ask(process.url, cookie), 'credential_revoked')
@@ -112,14 +112,14 @@ for (const engine of engines) {
         ...fakes(0),
       ])
       for (const from of [1_000, 2_000]) await endCredentials(server.store, async () => fakes(from))
-      await heard(server)
+      await waitForChanges(server)
       await problemOf(await ask(other.url, first), 'credential_revoked')
       await expectAccepted(other.url, [second, bob])
 
       await endCredentials(server.store, (db) => endSession(db, digestOf(second), nowSeconds()))
       await server.store.write({}, (db) => db.exec('delete from acces_finis where empreinte = ?', digestOf(second)))
       await endCredentials(server.store, async () => fakes(3_000))
-      await heard(server)
+      await waitForChanges(server)
       await problemOf(await ask(other.url, second), 'credential_revoked')
       await expectAccepted(other.url, [bob])
       const lines = await server.store.read((db) => db.select<{ nb: number }>('select count(*) as nb from acces_finis'))
@@ -150,12 +150,12 @@ for (const engine of engines) {
       await expectAccepted(other.url, [bob])
       const [compte] = (await exportFrom(server.store, { withAccounts: true })).filter(({ login }) => login === 'bob')
       await importInto(server.store, [{ ...compte, desactive: true }], { withAccounts: true })
-      await heard(server)
+      await waitForChanges(server)
       await problemOf(await ask(other.url, bob), 'credential_revoked')
       const alice = `api_key=${server.key}`
       await expectAccepted(other.url, [alice])
       await importInto(server.store, [{ type: 'auteur', id_auteur: 1, supprime: true }])
-      await heard(server)
+      await waitForChanges(server)
       await problemOf(await ask(other.url, alice), 'credential_invalid')
     })
 

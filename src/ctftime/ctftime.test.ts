@@ -3,11 +3,11 @@ import { randomPortal } from '../../test/fixtures.js'
 import {
   type DumpLine,
   engines,
-  heard,
   importInto,
   serveStore,
   startServer,
   type TestServer,
+  waitForChanges,
 } from '../../test/harness.js'
 import { Model } from '../../test/model.js'
 import { problemOf } from '../../test/wire.js'
@@ -60,7 +60,7 @@ describe.each(engines)('GET /ctftime on %s', (engine) => {
   test('is cached: repeated and concurrent requests read the portal once', async () => {
     const reads = () => server.store.state().reads.primary
     await importInto(server.store, [{ type: 'rubrique', id_rubrique: 2, nom: 'Deux' }])
-    await heard(server)
+    await waitForChanges(server)
     await server.get('/rubriques')
     const before = reads()
     const answers = await Promise.all(Array.from({ length: 20 }, () => server.get('/ctftime')))

@@ -53,12 +53,12 @@ async function faultsOf(format: string, bytes: Buffer | string, ...options: stri
   )
   const lines = stderr.split('\n').filter((line) => line !== '')
   // The lines before it report progress.
-  const told = lines.slice(lines.findIndex((line) => line.startsWith('error: ')))
+  const reported = lines.slice(lines.findIndex((line) => line.startsWith('error: ')))
   expect([status, stdout]).toEqual([1, ''])
-  expect(told[0]).toMatch(/^error: the (file|dump) has \d+ faults?, nothing was imported$/)
+  expect(reported[0]).toMatch(/^error: the (file|dump) has \d+ faults?, nothing was imported$/)
   for (const secret of Object.values(SECRETS)) expect(stderr).not.toContain(secret)
   expect(await exportFrom(made.store)).toEqual(before)
-  return told.slice(1)
+  return reported.slice(1)
 }
 
 describe.each(engines)('a refused file leaves %s unchanged:', (engine) => {
@@ -417,8 +417,8 @@ describe.each(engines)('a refused file leaves %s unchanged:', (engine) => {
     expect(await faultsOf('ndjson', JSON.stringify({ items }, null, 1))).toEqual([
       'the file is one JSON document, not one object a line; it should be a dump of Palmarès. --format takes ndjson, ctfd, ctfd-scoreboard, ctftime',
     ])
-    const told = await faultsOf('ndjson', `${items.map((item) => JSON.stringify(item)).join('\n')}\n`)
-    expect(told).toEqual([expect.stringMatching(/^lines 1, 2, 3, 4, 5 and 24995 more: type must be one of/)])
+    const reported = await faultsOf('ndjson', `${items.map((item) => JSON.stringify(item)).join('\n')}\n`)
+    expect(reported).toEqual([expect.stringMatching(/^lines 1, 2, 3, 4, 5 and 24995 more: type must be one of/)])
   })
 
   test.each<[string, unknown, string]>([

@@ -92,9 +92,9 @@ describe('the page', () => {
   test('is a 304 to a client that has it', async () => {
     const { headers } = await server.anonymous('/')
     const etag = headers.get('etag') as string
-    for (const held of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const again = await server.anonymous('/', { headers: { 'if-none-match': held } })
-      expect([held, again.status, await again.text()]).toEqual([held, 304, ''])
+    for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await server.anonymous('/', { headers: { 'if-none-match': tag } })
+      expect([tag, again.status, await again.text()]).toEqual([tag, 304, ''])
     }
     expect((await server.anonymous('/', { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
   })

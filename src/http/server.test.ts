@@ -42,7 +42,7 @@ describe('headers of a trusted proxy', () => {
 
   test('X-Forwarded-Proto is used if it is http or https, in any case', async () => {
     server = await startServer(petitPortail, { settings: { trustProxy: 'loopback' } })
-    for (const [said, scheme, secure] of [
+    for (const [sent, scheme, secure] of [
       ['https', 'https', true],
       ['HTTPS', 'https', true],
       ['http', 'http', false],
@@ -51,11 +51,11 @@ describe('headers of a trusted proxy', () => {
       ['https://evil.example/?', 'http', false],
       ['', 'http', false],
     ] as const) {
-      const headers = { 'x-forwarded-proto': said }
+      const headers = { 'x-forwarded-proto': sent }
       const link = (await server.get('/challenges', { headers })).headers.get('link')
-      expect([said, link?.split('/challenges')[0]]).toEqual([said, `<${scheme}://${new URL(server.url).host}`])
+      expect([sent, link?.split('/challenges')[0]]).toEqual([sent, `<${scheme}://${new URL(server.url).host}`])
       const cookie = (await postLogin(server, undefined, headers)).headers.getSetCookie()[0]
-      expect([said, cookie?.endsWith('; Secure')]).toEqual([said, secure])
+      expect([sent, cookie?.endsWith('; Secure')]).toEqual([sent, secure])
     }
   })
 
@@ -65,8 +65,8 @@ describe('headers of a trusted proxy', () => {
     })
     const garbage = ['unknown', '<script>', '203.0.113.300', '198.51.100.7, x', '_hidden']
     const codes = []
-    for (const said of garbage) {
-      const response = await server.anonymous('/challenges', { headers: { 'x-forwarded-for': said } })
+    for (const sent of garbage) {
+      const response = await server.anonymous('/challenges', { headers: { 'x-forwarded-for': sent } })
       codes.push(response.status)
     }
     expect(codes).toEqual([401, 401, 401, 401, 429])

@@ -18,7 +18,7 @@ async function ask(path = '/'): Promise<string> {
   return (await fetch(app.listeningOrigin + path)).text()
 }
 
-function hold(milliseconds: number): void {
+function block(milliseconds: number): void {
   for (const end = performance.now() + milliseconds; performance.now() < end; );
 }
 
@@ -29,7 +29,7 @@ async function lagging<T>(work: () => Promise<T>): Promise<T> {
     isOver = true
   })
   while (!isOver) {
-    hold(50)
+    block(50)
     await nextTurn()
   }
   return result
@@ -46,9 +46,9 @@ test('while most turns of the event loop are too long, requests are shed and pro
 test('one long turn, as at the start on a slow machine, sheds nothing', async () => {
   shedLoad(app)
   await app.ready()
-  hold(2_500)
+  block(2_500)
   await app.listen({ host: '127.0.0.1', port: 0 })
   expect(await ask()).toBe('served')
-  hold(2_500)
+  block(2_500)
   expect(await ask()).toBe('served')
 })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { addRubrique, engines, heard, type MadeStore, makeStore } from '../../test/harness.js'
+import { addRubrique, engines, type MadeStore, makeStore, waitForChanges } from '../../test/harness.js'
 import { PATIENCE } from '../../test/patience.js'
 import type { JournalEntry, News, Subscriber } from './changes.js'
 import { readJournal } from './journal.js'
@@ -45,7 +45,7 @@ describe.each(engines)('a follower on %s', (engine) => {
     await store.changes.donnees.reach(start)
     const end = store.changes.donnees.subscribe(subscriber(), { isEager: true })
     await Promise.all(Array.from({ length: 20 }, (_, i) => commit(i % 2 ? store : other, 2 * i, 2 * i + 1)))
-    await heard({ store, database: made.url })
+    await waitForChanges({ store, database: made.url })
     const last = await now()
     await vi.waitFor(() => expect(store.changes.donnees.version).toBe(last), PATIENCE)
     expectNoGap()
@@ -63,14 +63,14 @@ describe.each(engines)('a follower on %s', (engine) => {
     const end = donnees.subscribe(subscriber(false))
     await donnees.reach(await now())
     await commit(other, 1)
-    await heard({ store, database: made.url })
+    await waitForChanges({ store, database: made.url })
     const before = reads()
     expect(donnees.reach(await now())).toBeUndefined()
     expect([reads() - before, news.at(-1)?.lines]).toEqual([0, undefined])
     end()
     donnees.subscribe(subscriber())
     await commit(other, 2)
-    await heard({ store, database: made.url })
+    await waitForChanges({ store, database: made.url })
     const version = await now()
     await Promise.all(Array.from({ length: 20 }, () => donnees.reach(version)))
     expect(reads() - before).toBe(1)
@@ -114,7 +114,7 @@ describe.each(engines)('a follower on %s', (engine) => {
     const before = donnees.version
     for (const change of [['a', 'b'], ['c'], true] as const) {
       await other.write({ comptes: change }, async () => undefined)
-      await heard({ store, database: made.url })
+      await waitForChanges({ store, database: made.url })
       await comptes.reach((await store.versions()).comptes)
     }
     expect(ended.slice(-3)).toEqual([['a', 'b'], ['c'], undefined])

@@ -55,9 +55,9 @@ describe.each(engines)('a list read off the event loop on %s', (engine) => {
       const isFound = name.includes(nom) && (!lang || langOf(i + 1) === lang) && (!among || among.includes(i + 1))
       return isFound ? [i + 1] : []
     })
-    const isTold = nom === '' || all.length <= 1_000
+    const isCounted = nom === '' || all.length <= 1_000
     const ids = all.slice(debut, debut + LIMITE)
-    return { ids, more: all.length > debut + LIMITE, total: isTold ? all.length : undefined }
+    return { ids, more: all.length > debut + LIMITE, total: isCounted ? all.length : undefined }
   }
 
   test.each<[string, Asked]>([

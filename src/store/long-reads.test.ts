@@ -20,7 +20,7 @@ test('two run at once, fifty wait, one more is refused; after 2 s all waiting or
   const end = makeGate()
   const began: number[] = []
   let refused = 0
-  const held = Array.from({ length: 52 }, () =>
+  const waiting = Array.from({ length: 52 }, () =>
     run(async (which) => {
       began.push(which)
       await end.opened
@@ -33,7 +33,7 @@ test('two run at once, fifty wait, one more is refused; after 2 s all waiting or
   await vi.advanceTimersByTimeAsync(1_999)
   expect(refused).toBe(0)
   await vi.advanceTimersByTimeAsync(1)
-  expect(await Promise.all(held)).toMatchObject(held.map(() => slow))
+  expect(await Promise.all(waiting)).toMatchObject(waiting.map(() => slow))
   expect(began).toEqual([1, 2])
   end.open()
   await vi.advanceTimersByTimeAsync(0)

@@ -69,7 +69,7 @@ describe.each(engines)('a store on %s:', (engine) => {
     })
 
     test('never waits for a writer: twenty reads at once are answered during a write', async () => {
-      const writer = await holdWrite(other)
+      const writer = await blockWrites(other)
       const answers = await Promise.all(Array.from({ length: 20 }, () => store.read(rubriques)))
       expect(answers).toEqual(answers.map(() => []))
       await writer.release()
@@ -85,7 +85,7 @@ describe.each(engines)('a store on %s:', (engine) => {
 
   describe('a write', () => {
     test('waits for another writer, and continues when that one has finished', async () => {
-      const writer = await holdWrite(other)
+      const writer = await blockWrites(other)
       const writing = addRubrique(store, 'waited')
       await sleep(100)
       expect(await store.read(rubriques)).toEqual([])
@@ -95,7 +95,7 @@ describe.each(engines)('a store on %s:', (engine) => {
     })
 
     test('fails as busy after 5 s if another does not end, however many wait, and the next write works', async () => {
-      const writer = await holdWrite(other)
+      const writer = await blockWrites(other)
       const before = await store.versions()
       const start = performance.now()
       const waits = await Promise.all(
@@ -289,7 +289,7 @@ describe.each(engines)('migrations on %s', (engine) => {
 })
 
 /** A write that blocks others until it is released. */
-async function holdWrite(store: Store): Promise<{ release(): Promise<void> }> {
+async function blockWrites(store: Store): Promise<{ release(): Promise<void> }> {
   const [begun, end] = [makeGate(), makeGate()]
   const writing = store.write({}, async () => {
     begun.open()

@@ -12,7 +12,7 @@ export interface TestProxy {
   /** Resets all connections, and refuses new ones. */
   cut(): void
   /** Accepts connections again. */
-  mend(): Promise<void>
+  restore(): Promise<void>
   /** While on, accepts connections and holds back all bytes; afterwards sends them on. */
   blackhole(on: boolean): void
   /** Replaces text in what the server sends, if one chunk has all of it, by text of the same length. */
@@ -50,7 +50,7 @@ export async function startProxy(targetPort: number): Promise<TestProxy> {
     server = undefined
     for (const socket of [...pairs].flat()) socket.resetAndDestroy()
   }
-  const mend = async () => {
+  const restore = async () => {
     if (server) return
     server = createServer({ allowHalfOpen: true, noDelay: true }, take).listen(port, HOST)
     await once(server, 'listening')
@@ -60,9 +60,9 @@ export async function startProxy(targetPort: number): Promise<TestProxy> {
     hole?.open()
     hole = on ? makeGate() : undefined
   }
-  await mend()
+  await restore()
   return {
-    ...{ port, cut, mend, blackhole },
+    ...{ port, cut, restore, blackhole },
     delay(ofChunk) {
       milliseconds = ofChunk
     },

@@ -131,7 +131,7 @@ describe.skipIf(!findRedis())('a Redis of the tests and a proxy before it', () =
     expect(await broken).toMatchObject([{ code: 'ECONNRESET' }])
     await expect(echo('a')).rejects.toThrow('ECONNREFUSED')
     expect(proxy.connections()).toBe(0)
-    await proxy.mend()
+    await proxy.restore()
     expect(await echo('b')).toBe('b')
   })
 

@@ -11,7 +11,7 @@ import { openStore } from '../../src/store/open.js'
 import { type DumpLine, engines, exportFrom, makeFolder, makePlace } from '../harness.js'
 import { hasOpenssl, OPENSSL } from '../openssl.js'
 import { blocks } from '../pages.js'
-import { migrationsTold, palmares, type Run, type RunOptions, startPalmares } from '../palmares.js'
+import { migrationLines, palmares, type Run, type RunOptions, startPalmares } from '../palmares.js'
 import { freePort } from '../servers/child.js'
 import { runSql } from '../servers/postgres.js'
 
@@ -327,9 +327,9 @@ describe('the environment', () => {
 describe('migrate', () => {
   test('--dry-run prints what would run and creates nothing; without it a missing store is created, once', async () => {
     const database = ['--database', 'sqlite:fresh/fresh.db']
-    expect(await run('migrate', '--dry-run', ...database)).toEqual(done(migrationsTold('would run')))
+    expect(await run('migrate', '--dry-run', ...database)).toEqual(done(migrationLines('would run')))
     expect(existsSync(at('fresh'))).toBe(false)
-    expect(await run('migrate', ...database)).toEqual(done(migrationsTold('ran')))
+    expect(await run('migrate', ...database)).toEqual(done(migrationLines('ran')))
     expect(await run('migrate', ...database)).toEqual(done('the schema is up to date\n'))
   })
 
@@ -361,7 +361,7 @@ describe('migrate --hidden-statuts with another list', () => {
 
   test('--dry-run reports it for a missing store too, and creates nothing', async () => {
     expect(await run('migrate', '--dry-run', '--hidden-statuts', 'Banni', ...database)).toEqual(
-      done(`${migrationsTold('would run')}would hide banni\n`),
+      done(`${migrationLines('would run')}would hide banni\n`),
     )
     expect(existsSync(at('hidden.db'))).toBe(false)
   })
@@ -533,8 +533,8 @@ test('demo shows an account once, its lines can be pasted, its links lead to its
   const [passwd, create, ...none] = pasted(second.stdout())
   expect(none).toEqual([])
   const sh = (line?: string) => execFileSync('sh', ['-c', line as string], { cwd: folder, encoding: 'utf8' })
-  const [said, changed] = sh(passwd).trim().split('\n')
-  expect(said).toBe('password of demo changed')
+  const [message, changed] = sh(passwd).trim().split('\n')
+  expect(message).toBe('password of demo changed')
   expect([await login(second.url, password), await login(second.url, changed as string)]).toEqual([401, 200])
   const newKey = { authorization: `Bearer ${sh(create).trim()}` }
   expect((await fetch(`${second.url}/compte`, { headers: newKey })).status).toBe(200)
@@ -595,8 +595,8 @@ describe.runIf(engines.includes('postgres'))('on PostgreSQL', () => {
       expect(stderr).toMatch(/^error: postgres:\/\/[^\n]*: there is no store here; [^\n]*\n$/)
       expect(stderr).not.toContain(new URL(place.url).password)
     }
-    expect(await run('migrate', '--dry-run', ...database)).toEqual(done(migrationsTold('would run')))
-    expect(await run('migrate', ...database)).toEqual(done(migrationsTold('ran')))
+    expect(await run('migrate', '--dry-run', ...database)).toEqual(done(migrationLines('would run')))
+    expect(await run('migrate', ...database)).toEqual(done(migrationLines('ran')))
     expect(await run('migrate', ...database)).toEqual(done('the schema is up to date\n'))
   })
 

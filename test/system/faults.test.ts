@@ -167,7 +167,7 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     try {
       await expectAway()
     } finally {
-      await proxy.mend()
+      await proxy.restore()
     }
     await expectBack()
   })
@@ -255,8 +255,8 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
   })
 
   test('the log never contains the password', () => {
-    expect(node.said.length).toBeGreaterThan(5)
-    expect(node.said.join('')).not.toContain(primary.password)
+    expect(node.logged.length).toBeGreaterThan(5)
+    expect(node.logged.join('')).not.toContain(primary.password)
   })
 })
 

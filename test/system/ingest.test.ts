@@ -145,10 +145,10 @@ describe.each(engines)('palmares ingest on %s', (engine) => {
     const whole = answers().filter((line) => line.endsWith('}')).length
     const store = await openStore(place.url, { create: false })
     expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
-    const held = await store.read((db) =>
+    const stored = await store.read((db) =>
       db.select<{ nb: number }>('select count(*) as nb from validations where id_auteur between 10 and 29'),
     )
-    expect(Number(held[0]?.nb)).toBeGreaterThanOrEqual(whole)
+    expect(Number(stored[0]?.nb)).toBeGreaterThanOrEqual(whole)
     await store.close()
     expect(await run(['-'], text(lines))).toMatchObject({ status: 0 })
   })

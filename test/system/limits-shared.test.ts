@@ -59,17 +59,17 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
 
   /** Shared limits of one node, with its log. */
   const open = async (url = redis.url, times = PATIENT) => {
-    const said: string[] = []
-    const log = { warn: (text: string) => said.push(text), info: (text: string) => said.push(text) }
+    const logged: string[] = []
+    const log = { warn: (text: string) => logged.push(text), info: (text: string) => logged.push(text) }
     const fallback = new LocalLimits()
     const limits = await openRedisLimits(url, fallback, log as never, times)
     opened.push(limits)
     const limiter = (quota = 5, windowSeconds = CENTURY_SECONDS) => limits.limiter('compte', quota, windowSeconds)
     const inFallback = (quota = 5) => fallback.limiter('compte', quota, CENTURY_SECONDS)
-    return { limits, limiter, inFallback, said }
+    return { limits, limiter, inFallback, logged }
   }
   const name = () => `${redis.host}:${redis.port}`
-  const awayFor = (reason: string) => `limits: ${name()} is unavailable (${reason}); each node counts separately`
+  const unavailableFor = (reason: string) => `limits: ${name()} is unavailable (${reason}); each node counts separately`
   const back = () => `limits: ${name()} is back`
   const eventually = (check: () => void) => vi.waitFor(check, PATIENCE)
   const takes = async (count: number, ...limiters: Limiter[]) => {
@@ -116,7 +116,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       for (let i = 0; i < 7; i++) one.limiter(50).giveBack('a')
       await one.limiter(50).take('another, after what is given back')
       expect(await takes(100, two.limiter(50), one.limiter(50))).toBe(7)
-      expect([...one.said, ...two.said]).toEqual([])
+      expect([...one.logged, ...two.logged]).toEqual([])
     })
 
     test("in windows of the server's clock, whatever the clocks of the nodes", async () => {
@@ -179,67 +179,67 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect(await takes(40, one.limiter(20), two.limiter(20))).toBe(20)
       await admin.set(key, '-7')
       expect(await takes(40, one.limiter(20), two.limiter(20))).toBe(20)
-      expect([...one.said, ...two.said]).toEqual([])
+      expect([...one.logged, ...two.logged]).toEqual([])
     })
 
     test('even if the event loop is blocked for longer than the timeout of the server', async () => {
-      const { limiter, said } = await open(redis.url, IMPATIENT)
-      const hold = () => {
+      const { limiter, logged } = await open(redis.url, IMPATIENT)
+      const block = () => {
         for (const end = performance.now() + 1_400; performance.now() < end; );
       }
       const taken = takes(3, limiter(2))
       await sleep(0)
-      hold()
-      expect([await taken, said]).toEqual([2, []])
+      block()
+      expect([await taken, logged]).toEqual([2, []])
       const soon = takes(3, limiter(2))
-      hold()
-      expect([await soon, said]).toEqual([0, []])
+      block()
+      expect([await soon, logged]).toEqual([0, []])
     })
   })
 
   describe('fall back to the counts of the node', () => {
     test('while the server is unavailable, report it once, and are shared again when it is back', async () => {
-      const { limiter, said } = await open()
+      const { limiter, logged } = await open()
       expect(await takes(3, limiter())).toBe(3)
       await redis.stop()
       expect(await takes(9, limiter())).toBe(5)
       await someProbes()
       expect(await takes(9, limiter())).toBe(0)
-      expect(said).toEqual([awayFor('connection lost')])
+      expect(logged).toEqual([unavailableFor('connection lost')])
       await redis.start()
-      await eventually(() => expect(said.slice(1)).toEqual([back()]))
+      await eventually(() => expect(logged.slice(1)).toEqual([back()]))
       expect(await takes(9, limiter())).toBe(5)
       expect((await keys()).length).toBe(1)
     })
 
     test('if the server is unavailable at the start, and are shared once it is there', async () => {
       await redis.stop()
-      const { limiter, said } = await open()
-      expect([await takes(9, limiter()), said]).toEqual([5, [awayFor('ECONNREFUSED')]])
+      const { limiter, logged } = await open()
+      expect([await takes(9, limiter()), logged]).toEqual([5, [unavailableFor('ECONNREFUSED')]])
       await redis.start()
-      await eventually(() => expect(said.slice(1)).toEqual([back()]))
-      expect([await takes(9, limiter()), said.length]).toEqual([5, 2])
+      await eventually(() => expect(logged.slice(1)).toEqual([back()]))
+      expect([await takes(9, limiter()), logged.length]).toEqual([5, 2])
     })
 
     test('while the network drops everything', async () => {
       const proxy = await startProxy(redis.port)
       proxy.blackhole(true)
-      const { limiter, said } = await open(`redis://127.0.0.1:${proxy.port}`, IMPATIENT)
-      expect([await takes(9, limiter()), said.length]).toEqual([5, 1])
+      const { limiter, logged } = await open(`redis://127.0.0.1:${proxy.port}`, IMPATIENT)
+      expect([await takes(9, limiter()), logged.length]).toEqual([5, 1])
       for (const count of [2, 4]) {
         await someProbes()
         proxy.blackhole(false)
-        await eventually(() => expect(said.length).toBe(count))
+        await eventually(() => expect(logged.length).toBe(count))
         expect((await limiter().take(`caller ${count}`)).remaining).toBe(4)
         proxy.blackhole(true)
         await limiter().take('a')
-        expect(said.length).toBe(count + 1)
+        expect(logged.length).toBe(count + 1)
       }
       proxy.close()
     })
 
     test('if the server does not answer: the first requests wait briefly, the later ones do not', async () => {
-      const { limiter, said } = await open(redis.url, IMPATIENT)
+      const { limiter, logged } = await open(redis.url, IMPATIENT)
       await limiter().take('a')
       redis.pause()
       expect(await takes(9, limiter())).toBe(5)
@@ -248,24 +248,24 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
         expect(limiter().take(`caller ${i}`)).toMatchObject({ allowed: true })
         await sleep(10)
       }
-      expect(said).toEqual([awayFor('no answer within 1000 ms')])
+      expect(logged).toEqual([unavailableFor('no answer within 1000 ms')])
       redis.resume()
-      await eventually(() => expect(said.slice(1)).toEqual([back()]))
+      await eventually(() => expect(logged.slice(1)).toEqual([back()]))
       expect((await limiter().take('fresh')).remaining).toBe(4)
-      expect(said.length).toBe(2)
+      expect(logged.length).toBe(2)
     })
 
     test('if the connection breaks during many requests, and each is answered', async () => {
       const proxy = await startProxy(redis.port)
-      const { limiter, said } = await open(`redis://127.0.0.1:${proxy.port}`)
+      const { limiter, logged } = await open(`redis://127.0.0.1:${proxy.port}`)
       proxy.blackhole(true)
       const taken = takes(300, limiter())
       await sleep(10)
       proxy.cut()
-      expect([await taken, said.length]).toEqual([5, 1])
+      expect([await taken, logged.length]).toEqual([5, 1])
       proxy.blackhole(false)
-      await proxy.mend()
-      await eventually(() => expect(said.length).toBe(2))
+      await proxy.restore()
+      await eventually(() => expect(logged.length).toBe(2))
       await limiter().take('fresh')
       expect((await keys()).length).toBeGreaterThan(0)
       proxy.close()
@@ -276,35 +276,35 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       ['is full', 'OOM', () => admin.config('SET', 'maxmemory', '1')],
     ] as const) {
       test(`while the server ${what}`, async () => {
-        const { limiter, said } = await open()
+        const { limiter, logged } = await open()
         await spoil()
         expect(await takes(9, limiter())).toBe(5)
         await someProbes()
-        expect([await takes(9, limiter()), said]).toEqual([0, [awayFor(reason)]])
+        expect([await takes(9, limiter()), logged]).toEqual([0, [unavailableFor(reason)]])
         await admin.config('SET', 'maxmemory', '0')
         await admin.replicaof('NO', 'ONE')
-        await eventually(() => expect(said.slice(1)).toEqual([back()]))
+        await eventually(() => expect(logged.slice(1)).toEqual([back()]))
         expect(await takes(9, limiter())).toBe(5)
       })
     }
 
     test('if the server has no such database, and use no other', async () => {
-      const { limiter, said } = await open(`${redis.url}/99`)
+      const { limiter, logged } = await open(`${redis.url}/99`)
       expect(await takes(9, limiter())).toBe(5)
       await someProbes()
       expect([await takes(9, limiter()), await keys()]).toEqual([0, []])
-      expect(said).toEqual([awayFor('it has no such database for us')])
+      expect(logged).toEqual([unavailableFor('it has no such database for us')])
     })
 
     test('without negative counts when takes and returns fall on different sides', async () => {
-      const { limiter, inFallback, said } = await open()
+      const { limiter, inFallback, logged } = await open()
       expect(await takes(2, limiter())).toBe(2)
       await redis.stop()
-      await eventually(() => expect(said.length).toBe(1))
+      await eventually(() => expect(logged.length).toBe(1))
       for (let i = 0; i < 4; i++) limiter().giveBack('a')
       expect(await takes(3, limiter())).toBe(3)
       await redis.start()
-      await eventually(() => expect(said.length).toBe(2))
+      await eventually(() => expect(logged.length).toBe(2))
       for (let i = 0; i < 4; i++) limiter().giveBack('a')
       expect((await limiter().take('a')).remaining).toBe(4)
       expect(inFallback().take('a')).toMatchObject({ remaining: 1 })
@@ -321,7 +321,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       await admin.call('ACL', 'SETUSER', 'palmarès', '+time', '+get', '+set')
       const [one, two] = [await open(withPassword(PASSWORD)), await open(withPassword(PASSWORD, 'palmar%C3%A8s'))]
       expect(await takes(40, one.limiter(20), two.limiter(20))).toBe(20)
-      expect([...one.said, ...two.said]).toEqual([])
+      expect([...one.logged, ...two.logged]).toEqual([])
     })
 
     for (const [what, reason, password] of [
@@ -331,13 +331,13 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       test(`fall back if it ${what}, and report that without the password`, async () => {
         const console = vi.spyOn(globalThis.console, 'error')
         await admin.config('SET', 'requirepass', PASSWORD)
-        const { limiter, said } = await open(password ? withPassword(password) : redis.url)
+        const { limiter, logged } = await open(password ? withPassword(password) : redis.url)
         expect(await takes(9, limiter())).toBe(5)
         await someProbes()
-        expect(said).toEqual([awayFor(reason)])
+        expect(logged).toEqual([unavailableFor(reason)])
         await admin.config('SET', 'requirepass', '')
-        await eventually(() => expect(said.slice(1)).toEqual([back()]))
-        expect(JSON.stringify([said, console.mock.calls])).not.toMatch(/p@ss|p%40ss/)
+        await eventually(() => expect(logged.slice(1)).toEqual([back()]))
+        expect(JSON.stringify([logged, console.mock.calls])).not.toMatch(/p@ss|p%40ss/)
         console.mockRestore()
       })
     }
@@ -348,14 +348,14 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     opened.push(tls)
     const refused = await open(tls.url)
     expect(await takes(9, refused.limiter())).toBe(5)
-    expect(refused.said).toEqual([expect.stringMatching(/unavailable \(DEPTH_ZERO_SELF_SIGNED_CERT\)/)])
+    expect(refused.logged).toEqual([expect.stringMatching(/unavailable \(DEPTH_ZERO_SELF_SIGNED_CERT\)/)])
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     const [one, two] = [await open(tls.url), await open()]
     expect(await takes(40, one.limiter(20), two.limiter(20))).toBe(20)
-    await eventually(() => expect(refused.said.length).toBe(2))
+    await eventually(() => expect(refused.logged.length).toBe(2))
     vi.unstubAllEnvs()
     const plain = await open(redis.url.replace('redis:', 'rediss:'), IMPATIENT)
-    expect([await takes(9, plain.limiter()), plain.said.length]).toEqual([5, 1])
+    expect([await takes(9, plain.limiter()), plain.logged.length]).toEqual([5, 1])
   })
 
   test('never log an error text that contains the password', async () => {
@@ -368,8 +368,8 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     }).listen(0, '127.0.0.1')
     await once(parrot, 'listening')
     const output = (['log', 'warn', 'error'] as const).map((method) => vi.spyOn(console, method))
-    const { said } = await open(`redis://user:secret@127.0.0.1:${(parrot.address() as AddressInfo).port}`)
-    expect(said).toEqual([expect.stringMatching(/unavailable \(ERR\)/)])
+    const { logged } = await open(`redis://user:secret@127.0.0.1:${(parrot.address() as AddressInfo).port}`)
+    expect(logged).toEqual([expect.stringMatching(/unavailable \(ERR\)/)])
     expect(JSON.stringify(output.map(({ mock }) => mock.calls))).not.toMatch('secret')
     for (const spy of output) spy.mockRestore()
     parrot.close()
@@ -378,12 +378,15 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
   describe('are closed', () => {
     test('without waiting for the server, be it available, frozen or unavailable; later takes are answered', async () => {
       for (const spoil of [() => undefined, () => redis.pause(), () => redis.stop()]) {
-        const { limits, limiter, said } = await open()
+        const { limits, limiter, logged } = await open()
         await spoil()
         const taken = takes(3, limiter())
         await limits.close()
         await taken
-        expect([(await limiter().take('z')).allowed, said.filter((text) => text.includes('back'))]).toEqual([true, []])
+        expect([(await limiter().take('z')).allowed, logged.filter((text) => text.includes('back'))]).toEqual([
+          true,
+          [],
+        ])
         limiter().giveBack('z')
         redis.resume()
       }

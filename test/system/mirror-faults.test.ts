@@ -56,7 +56,7 @@ function spoil(path: string, fault: Fault): void {
 const page = (status: number) => ({ status, headers: { 'content-type': 'text/html' }, body: '<h1>secret</h1>' })
 
 /** Faults in the response for one record, and how they are reported. */
-const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = [
+const faultsOfOne: [name: string, path: string, fault: Fault, message: RegExp][] = [
   [
     'an error of the server',
     '/auteurs/9',
@@ -128,7 +128,7 @@ const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = 
 ]
 
 /** Faults that end a pass. */
-const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp, limits?: Partial<ExchangeLimits>][] = [
+const faultsOfAll: [name: string, path: string, fault: Fault, message: RegExp, limits?: Partial<ExchangeLimits>][] = [
   [
     'a key that it refuses',
     '/challenges/2',
@@ -244,17 +244,17 @@ describe('in a copy', () => {
 
   test.each(faultsOfOne)(
     '%s is reported with its address and leaves its record unchanged, and the pass reads all others',
-    async (_, path, fault, told) => {
+    async (_, path, fault, message) => {
       await change()
       const before = await exportFrom(copy.store)
       spoil(path, fault)
       const warnings: string[] = []
       expect(await pass({ ...bounds, warnings })).toMatchObject({ faults: 1, isStopped: false })
-      expect(warnings).toEqual([expect.stringMatching(told)])
+      expect(warnings).toEqual([expect.stringMatching(message)])
       expect(warnings[0]).not.toMatch(new RegExp(`secret|${origin.key}`))
       const isSpoilt = (line: DumpLine) =>
         path === '/challenges/2' ? line.id_challenge === 2 && line.type === 'challenge' : line.id_auteur === 9
-      const expected = await toldBy(origin)
+      const expected = await expectedCopy(origin)
       const copied = await exportFrom(copy.store)
       expect(copied.filter(isSpoilt)).toEqual(before.filter(isSpoilt))
       expect(copied.filter((line) => !isSpoilt(line))).toEqual(expected.filter((line) => !isSpoilt(line)))
@@ -267,7 +267,7 @@ describe('in a copy', () => {
 
   test.each(faultsOfAll)(
     '%s ends the pass, is reported with its address, and leaves each record complete',
-    async (_, path, fault, told, limits) => {
+    async (_, path, fault, message, limits) => {
       clock = makeClock()
       await change()
       const before = await exportFrom(copy.store)
@@ -276,9 +276,9 @@ describe('in a copy', () => {
         () => expect.unreachable('the pass should have failed'),
         (error: Error) => error,
       )
-      expect(failure).toMatchObject({ name: 'MirrorError', message: expect.stringMatching(told) })
+      expect(failure).toMatchObject({ name: 'MirrorError', message: expect.stringMatching(message) })
       expect(failure.message).not.toMatch(new RegExp(`secret|${origin.key}`))
-      const expected = await toldBy(origin)
+      const expected = await expectedCopy(origin)
       const texts = new Set([...before, ...expected].map((line) => JSON.stringify(line)))
       expect((await exportFrom(copy.store)).filter((line) => !texts.has(JSON.stringify(line)))).toEqual([])
 
@@ -318,7 +318,7 @@ async function change(): Promise<void> {
   ])
 }
 
-async function toldBy(server: TestServer): Promise<DumpLine[]> {
+async function expectedCopy(server: TestServer): Promise<DumpLine[]> {
   return (await exportFrom(server.store)).map((line) =>
     typeof line.url_challenge === 'string' ? { ...line, url_challenge: line.url_challenge.replace(/^\/+/, '') } : line,
   )
@@ -342,7 +342,7 @@ describe('a temporary fault', () => {
     const { requests } = await pass()
     expect(clock.waits.filter((wait) => wait >= 1_000)).toEqual([1_000, 2_000, 4_000])
     expect(requests.waitedMilliseconds).toBe(0)
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 
   test.each([
@@ -356,7 +356,7 @@ describe('a temporary fault', () => {
     const { requests } = await pass()
     expect(clock.waits.filter((wait) => wait > 1_000).map((wait) => Math.round(wait / 1_000))).toEqual([17, 17])
     expect(Math.round(requests.waitedMilliseconds / 1_000)).toBe(34)
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 })
 
@@ -382,22 +382,22 @@ describe('the pace', () => {
   })
 
   test('spreads the remaining RateLimit over its window, so that the portal never refuses', async () => {
-    const limit = limiter({ quota: 10, isTold: true })
+    const limit = limiter({ quota: 10, hasHeader: true })
     const { requests } = await pass()
     expect(limit.refused()).toBe(0)
     expect(requests.waitedMilliseconds).toBeGreaterThan(60_000)
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 
   test('waits for the Retry-After of a portal without RateLimit', async () => {
-    const limit = limiter({ quota: 10, isTold: false })
+    const limit = limiter({ quota: 10, hasHeader: false })
     const { requests } = await pass()
     expect(limit.refused()).toBe(Math.floor((requests.requests - limit.refused() - 1) / 10))
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 
   /** A limit of requests a minute, by the clock of the mirror. A 304 is free. */
-  function limiter({ quota, isTold }: { quota: number; isTold: boolean }): { refused(): number } {
+  function limiter({ quota, hasHeader }: { quota: number; hasHeader: boolean }): { refused(): number } {
     let window = -1
     let used = 0
     let refused = 0
@@ -412,7 +412,7 @@ describe('the pace', () => {
       }
       used++
       const reply = await usual()
-      if (!isTold) return reply
+      if (!hasHeader) return reply
       return { ...reply, headers: { ...reply.headers, ratelimit: `"compte";r=${quota - used};t=${seconds}` } }
     }
     return { refused: () => refused }
@@ -427,7 +427,7 @@ describe('a portal', () => {
       path.endsWith('?moved') ? usual() : { status: 308, headers: { location: '/auteurs/9?moved' }, body: '' },
     )
     await pass()
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 
   test('may be below a path', async () => {
@@ -436,7 +436,7 @@ describe('a portal', () => {
       return passOn(origin.url)({ path: path.slice(4), headers })
     })
     await mirrorInto(copy.store, `${below.url}/api`, { key: origin.key, clock })
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
     await below.close()
   })
 
@@ -461,7 +461,7 @@ describe('a portal', () => {
       return usual()
     })
     await pass()
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 
   test('receives all requests, with the key only as a cookie', async () => {
@@ -490,7 +490,7 @@ describe('an interrupted pass', () => {
     const whole = await pass()
     expect(rest.requests.requests).toBe(whole.requests.requests - 19)
     expect(front.asked.length - before).toBe(rest.requests.requests + whole.requests.requests)
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
 
     const again = new AbortController()
     again.abort()
@@ -508,13 +508,13 @@ describe('a pass that fails', () => {
     await expect(pass()).rejects.toThrow('refuses the key')
     const kept = await exportFrom(copy.store)
     const challenges = (lines: DumpLine[]) => lines.filter(({ type }) => type === 'challenge')
-    expect(challenges(kept)).toEqual(challenges(await toldBy(origin)))
+    expect(challenges(kept)).toEqual(challenges(await expectedCopy(origin)))
     expect(kept).toContainEqual(expect.objectContaining({ type: 'auteur', id_auteur: 4 }))
     front.fault = undefined
     const asked = front.asked.length
     await pass()
     expect(front.asked.slice(asked).map(({ path }) => path)).not.toContain('/auteurs/4')
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 
   test('for ten records in a row ends there, without further requests', async () => {
@@ -531,7 +531,7 @@ describe('a pass that fails', () => {
     expect(front.asked.filter(({ path }) => path === '/challenges/1').length).toBe(1)
     front.fault = undefined
     expect((await pass()).faults).toBe(0)
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 })
 
@@ -549,7 +549,7 @@ test('several connections that need a challenge missing from the list wait for i
   }
   await pass({ connections: 4 })
   expect(asked.filter((path) => path === '/challenges/1').length).toBe(1)
-  expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+  expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
 })
 
 describe('two mirrors on one store', () => {
@@ -575,7 +575,7 @@ describe('two mirrors on one store', () => {
     })
     await expect(pass()).rejects.toThrow('another mirror took over this store; this one stops')
     await later
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 })
 
@@ -596,9 +596,9 @@ describe('instead of a portal,', () => {
       () => json([{ error: { code: 401, message: 'x' } }], 401),
       /it answered 401 .*: the portal refuses the key$/,
     ],
-  ])('%s is recognised', async (_, fault, told) => {
+  ])('%s is recognised', async (_, fault, message) => {
     spoil('/classement', fault)
-    await expect(pass()).rejects.toThrow(told)
+    await expect(pass()).rejects.toThrow(message)
     expect(await exportFrom(copy.store)).toEqual([])
   })
 

@@ -165,15 +165,15 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
   test('a node whose listening connection is cut checks with each request, misses nothing, and then listens again', async () => {
     const doomed = await addKey(one.store, ACCOUNT.login)
     expect((await other.get('/rubriques', doomed)).status).toBe(200)
-    const heard = () => other.said.filter((line) => line.includes('listening for changes again')).length
-    const before = heard()
+    const listenings = () => other.logged.filter((line) => line.includes('listening for changes again')).length
+    const before = listenings()
     // The listening connections of both nodes are cut repeatedly while changes continue.
     const cutting = setInterval(() => cutLines(database).catch(() => undefined), 20)
     try {
       for (let i = 0; i < 10; i++) {
         await importInto(one.store, [{ type: 'rubrique', id_rubrique: 2, nom: `Stégano ${i}` }])
         await cutLines(database)
-        await until(() => other.said.some((line) => line.includes('no longer listening')))
+        await until(() => other.logged.some((line) => line.includes('no longer listening')))
         await until(async () => (await other.get('/rubriques', key)).text.includes(`gano ${i}"`))
       }
       await revoke(one, doomed)
@@ -181,7 +181,7 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
     } finally {
       clearInterval(cutting)
     }
-    await until(() => heard() > before)
+    await until(() => listenings() > before)
     await importInto(one.store, [{ type: 'rubrique', id_rubrique: 2, nom: 'Stéganographie' }])
     await until(async () => (await other.get('/rubriques', key)).text.includes('ganographie'))
   })

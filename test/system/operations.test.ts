@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { EVERYTHING } from '../../src/store/journal.js'
 import { openStore } from '../../src/store/open.js'
-import { ACCOUNT, engines, heard, makeFolder, startServer, type TestServer } from '../harness.js'
+import { ACCOUNT, engines, makeFolder, startServer, type TestServer, waitForChanges } from '../harness.js'
 import { hasOpenssl, OPENSSL } from '../openssl.js'
 import { PATIENCE } from '../patience.js'
 import { dropDatabase } from '../servers/postgres.js'
@@ -151,7 +151,7 @@ for (const engine of engines) {
              create view auteurs as select id_auteur, (1 / (id_auteur * 0))::text as nom from elsewhere`
       await other.write({ donnees: EVERYTHING }, async (db) => void (await db.exec(fault)))
       await other.close()
-      await heard(server)
+      await waitForChanges(server)
       const { detail, request_id } = await problemOf(await server.get('/auteurs'), 'internal_error')
       expect(detail).not.toMatch(/auteurs|nom/)
       const line = server.log.find((each) => each.includes(request_id) && each.includes('"level":50'))

@@ -9,7 +9,7 @@ import { migrateStore, openStore } from '../../src/store/open.js'
 import { portail } from '../fixtures.js'
 import { ACCOUNT, exportFrom, importInto, makeFolder } from '../harness.js'
 import { fill } from '../nodes.js'
-import { migrationsTold, palmares, startPalmares } from '../palmares.js'
+import { migrationLines, palmares, startPalmares } from '../palmares.js'
 import { freePort } from '../servers/child.js'
 import { createDatabase, dropDatabase, findBinaries, runSql, startPrimary, startReplica } from '../servers/postgres.js'
 import { startProxy } from '../servers/proxy.js'
@@ -42,9 +42,9 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
 
     test('by a command that reports what it ran, or with --dry-run would run without changing anything', async () => {
       const url = await makeDatabase()
-      expect((await run('migrate', '--dry-run', '--database', url)).stdout).toBe(migrationsTold('would run'))
+      expect((await run('migrate', '--dry-run', '--database', url)).stdout).toBe(migrationLines('would run'))
       expect(await tablesOf(url)).toEqual([])
-      expect((await run('migrate', '--database', url)).stdout).toBe(migrationsTold('ran'))
+      expect((await run('migrate', '--database', url)).stdout).toBe(migrationLines('ran'))
       expect((await run('migrate', '--database', url)).stdout).toBe('the schema is up to date\n')
       expect((await run('migrate', '--dry-run', '--database', url)).stdout).toBe('the schema is up to date\n')
     })

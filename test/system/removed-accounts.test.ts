@@ -10,13 +10,13 @@ import {
   type DumpLine,
   engines,
   exportFrom,
-  heard,
   importInto,
   type MadeStore,
   makeFolder,
   makeStore,
   startServer,
   type TestServer,
+  waitForChanges,
 } from '../harness.js'
 import { palmaresHere } from '../here.js'
 import { mirrorInto } from '../mirroring.js'
@@ -51,7 +51,7 @@ describe.each(engines)('on %s', (engine) => {
     return run('import', file, ...options)
   }
   const statusOf = async (headers: Record<string, string>) => {
-    await heard(server)
+    await waitForChanges(server)
     return (await server.anonymous('/auteurs', { headers })).status
   }
 

@@ -130,12 +130,12 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     await replica.stop('immediate')
     await answeredMore()
     await replica.start()
-    await until(() => node.said.some((line) => line.includes('reads go to this replica again')))
+    await until(() => node.logged.some((line) => line.includes('reads go to this replica again')))
     await answeredMore()
     isReading = false
     await Promise.all(readers)
     expect(Object.keys(statuses)).toEqual(['200'])
-    expect(node.said.filter((line) => line.includes('reads go to the primary meanwhile'))).not.toHaveLength(0)
+    expect(node.logged.filter((line) => line.includes('reads go to the primary meanwhile'))).not.toHaveLength(0)
   })
 
   test('that hang delay one request, and are then not used', async () => {
@@ -151,7 +151,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     } finally {
       replica.resume()
     }
-    await until(() => node.said.some((line) => line.includes('reads go to this replica again')))
+    await until(() => node.logged.some((line) => line.includes('reads go to this replica again')))
   })
 
   test('a node starts and serves while its replica is unavailable, and uses it later', async () => {
@@ -173,7 +173,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     try {
       await fill(strange.store, portail)
       await importInto(strange.store, [{ type: 'rubrique', id_rubrique: 1, nom: 'Ailleurs' }])
-      await proxy.mend()
+      await proxy.restore()
       for (let i = 0; i < 30; i++) {
         expect((await node.get(`/rubriques?z=${i}`, key)).text).not.toContain('Ailleurs')
         await wait(20)

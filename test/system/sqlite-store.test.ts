@@ -50,7 +50,7 @@ describe('read', () => {
   })
 
   test('never waits for a writer: twenty reads are answered while another process has the write lock', async () => {
-    const holder = await holdLock(['begin immediate'])
+    const holder = await takeLock(['begin immediate'])
     const answers = await Promise.all(Array.from({ length: 20 }, () => store.read(rubriques)))
     expect(answers).toEqual(answers.map(() => []))
     await holder.release()
@@ -63,7 +63,7 @@ describe('read', () => {
 })
 
 test('a write waits for a writer in another process, and continues when that has finished', async () => {
-  const holder = await holdLock(['begin immediate'])
+  const holder = await takeLock(['begin immediate'])
   const writing = addRubrique(store, 'waited')
   await holder.release()
   await writing
@@ -89,7 +89,7 @@ describe('backup', () => {
         db.exec('commit')
         console.log(i)
       }`)
-    await said(writer)
+    await firstOutput(writer)
     for (let i = 0; i < 5; i++) {
       await store.backup(join(folder, `copy-${i}.db`))
       const copy = await openStore(`sqlite:${join(folder, `copy-${i}.db`)}`, { create: false })
@@ -186,7 +186,7 @@ describe('a file without WAL mode, such as a copy made by `vacuum into`', () => 
 
   test('is refused with the reason if another process prevents the change', async () => {
     copyWith('in-use.db', '')
-    const holder = await holdLock(['begin', 'select * from etat'], join(folder, 'in-use.db'))
+    const holder = await takeLock(['begin', 'select * from etat'], join(folder, 'in-use.db'))
     for (const args of [['export'], ['serve', '--port', '0']]) {
       const { status, stderr } = await palmares([...args, '--database', 'sqlite:in-use.db'], { cwd: folder })
       expect([status, stderr]).toEqual([
@@ -239,7 +239,7 @@ describe('the operator gets one line, with status 1,', () => {
   test('for a store that another process has locked exclusively', async () => {
     const locked = 'sqlite:locked.db'
     await palmares(['migrate', '--database', locked], { cwd: folder })
-    const holder = await holdLock(
+    const holder = await takeLock(
       ['pragma locking_mode = exclusive', 'begin exclusive', 'delete from noeuds'],
       join(folder, 'locked.db'),
     )
@@ -307,7 +307,7 @@ async function otherProcess(script: string): Promise<void> {
 }
 
 /** Another process takes a lock and keeps it until `release`. */
-async function holdLock(script: string[], path = file): Promise<{ release(): Promise<void> }> {
+async function takeLock(script: string[], path = file): Promise<{ release(): Promise<void> }> {
   const statements = script.map((sql) => `db.exec(${JSON.stringify(sql)})`).join('\n')
   const child = inOtherProcess(
     `${statements}
@@ -315,7 +315,7 @@ async function holdLock(script: string[], path = file): Promise<{ release(): Pro
     process.stdin.on('data', () => { db.exec('rollback'); db.close(); process.exit() })`,
     path,
   )
-  await said(child)
+  await firstOutput(child)
   return {
     async release() {
       const closed = new Promise<void>((resolve) => child.on('close', () => resolve()))
@@ -325,7 +325,7 @@ async function holdLock(script: string[], path = file): Promise<{ release(): Pro
   }
 }
 
-function said(child: ChildProcess): Promise<void> {
+function firstOutput(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     child.stdout!.once('data', () => resolve())
     child.once('close', (status) => reject(new Error(`it ended with ${status}`)))

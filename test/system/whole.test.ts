@@ -20,13 +20,13 @@ import {
   engines,
   exportFrom,
   exportKey,
-  heard,
   importInto,
   makeFolder,
   OPERATOR,
   serveStore,
   startServer,
   type TestServer,
+  waitForChanges,
 } from '../harness.js'
 import { startPalmares } from '../palmares.js'
 import { PATIENCE } from '../patience.js'
@@ -151,7 +151,7 @@ describe.each(engines)('a streamed response, too large for the cache, on %s', (e
     const renamed = { type: 'challenge', id_challenge: CHALLENGES, id_rubrique: 1, titre: 'Autre', score: 7 }
     await importInto(server.store, [renamed, { type: 'auteur', id_auteur: 2, nom: 'bob' }])
     await ingest(server.store, [`{"type":"validation","id_auteur":2,"id_challenge":${CHALLENGES}}`].map(lineOf))
-    await heard(server)
+    await waitForChanges(server)
     expect(await server.json(`/challenges/${CHALLENGES}`)).toMatchObject({ titre: 'Autre', nb_validations: 1 })
     expect(await server.json('/auteurs/2')).toMatchObject({ nom: 'bob', score: 7 })
     expect(server.store.state().streams).toBe(1)
@@ -172,8 +172,8 @@ describe.each(engines)('a streamed response, too large for the cache, on %s', (e
     const { answer } = await take(server.url, key)
     await expect(text(answer)).rejects.toThrow('aborted')
     await vi.waitFor(() => expect(server.store.state().streams).toBe(0), PATIENCE)
-    const said = server.log.map((line) => JSON.parse(line)).find(({ msg }) => /midway/.test(msg))
-    expect(said).toMatchObject({ msg: 'a response failed midway; connection closed', err: { type: 'RangeError' } })
+    const logged = server.log.map((line) => JSON.parse(line)).find(({ msg }) => /midway/.test(msg))
+    expect(logged).toMatchObject({ msg: 'a response failed midway; connection closed', err: { type: 'RangeError' } })
     expect((await server.get('/rubriques')).status).toBe(200)
   })
 })

@@ -230,35 +230,35 @@ describe('serve --workers', () => {
 
   test('Ctrl-C, which each process receives, finishes requests in flight', async () => {
     await start(2)
-    const held = await hold(server!.url)
+    const pending = await startLogin(server!.url)
     for (let i = 0; i < 2; i++) for (const pid of workers()) process.kill(pid, 'SIGINT')
     process.kill(server!.pid, 'SIGINT')
     await stopping(3)
-    held.write(LOGIN)
-    expect(await until(held, 'service_session')).toContain('HTTP/1.1 200')
+    pending.write(LOGIN)
+    expect(await until(pending, 'service_session')).toContain('HTTP/1.1 200')
     expect(await server?.ended).toBe(0)
     expect(processes()).toEqual([])
   })
 
   test('a second signal ends all processes at once', async () => {
     await start(2)
-    const held = await hold(server!.url)
+    const pending = await startLogin(server!.url)
     process.kill(server!.pid, 'SIGTERM')
     await stopping(3)
     process.kill(server!.pid, 'SIGTERM')
     // A process that does not end at once would wait for the client and then end with 0.
     expect(await server?.ended).toBe(null)
     expect(processes()).toEqual([])
-    held.destroy()
+    pending.destroy()
   })
 
   test('if the supervisor is killed, the workers finish requests in flight and end', async () => {
     await start(2)
-    const held = await hold(server!.url)
+    const pending = await startLogin(server!.url)
     process.kill(server!.pid, 'SIGKILL')
     await stopping(2)
-    held.write(LOGIN)
-    expect(await until(held, 'service_session')).toContain('HTTP/1.1 200')
+    pending.write(LOGIN)
+    expect(await until(pending, 'service_session')).toContain('HTTP/1.1 200')
     await gone()
   })
 
@@ -415,7 +415,7 @@ class Load {
 }
 
 /** A login whose body has not been sent, so that its request stays in flight. */
-async function hold(url: string): Promise<Socket> {
+async function startLogin(url: string): Promise<Socket> {
   const socket = await open(url)
   socket.write(
     `POST /login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${LOGIN.length}\r\n` +

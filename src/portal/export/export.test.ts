@@ -7,13 +7,13 @@ import {
   engines,
   exportFrom,
   exportKey,
-  heard,
   importInto,
   makeFolder,
   makeStore,
   OPERATOR,
   startServer,
   type TestServer,
+  waitForChanges,
 } from '../../../test/harness.js'
 import { Model } from '../../../test/model.js'
 import { palmares } from '../../../test/palmares.js'
@@ -166,7 +166,7 @@ describe.each(engines)('GET /export on %s', (engine) => {
     }
     expect(new Set(tags).size).toBe(2)
     await importInto(server.store, [{ type: 'rubrique', id_rubrique: 99, nom: 'Nouvelle' }])
-    await heard(server)
+    await waitForChanges(server)
     const changed = await ask('format=json', { headers: { 'accept-encoding': 'gzip', 'if-none-match': tags[1]! } })
     expect([changed.status, await changed.text()]).toEqual([200, expect.stringContaining('Nouvelle')])
   })
@@ -246,9 +246,9 @@ test.each([
   [['export', '--format', 'xml'], /ndjson, json, csv/],
   [['export', 'auteurs', '--with-accounts'], /--with-accounts goes with a whole dump/],
   [['export', '--format', 'json', '--with-accounts'], /--with-accounts goes with a whole dump/],
-])('palmares %j is a usage error', async (args, said) => {
+])('palmares %j is a usage error', async (args, message) => {
   const cwd = makeFolder()
-  expect(await palmares(args, { cwd })).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(said) })
+  expect(await palmares(args, { cwd })).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(message) })
 })
 
 function query({ format, ressource }: { format: string; ressource: string | undefined }): Record<string, string> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { engines, importInto, makePlace, makeStore } from '../../../test/harness.js'
-import { seemLarge, walksOf } from '../../../test/plans.js'
+import { pretendLarge, walksOf } from '../../../test/plans.js'
 import { shareOf } from '../../../test/share.js'
 import { openStore } from '../open.js'
 import { classement, classements, lists, validations } from '../orders.js'
@@ -114,7 +114,7 @@ describe.each(engines)('on %s, an order of the portal seeks directly to', (engin
       ...Array.from({ length: 300 }, (_, i) => ({ type: 'auteur', id_auteur: i + 1, nom: `a${i}` })),
       ...Array.from({ length: 300 }, (_, i) => ({ type: 'validation', id_auteur: i + 1, id_challenge: 1 })),
     ])
-    if (engine === 'postgres') await store.write({}, seemLarge)
+    if (engine === 'postgres') await store.write({}, pretendLarge)
   })
   afterAll(async () => {
     await store.close()
