@@ -79,7 +79,7 @@ describe.each(engines)('a conditional request on %s', (engine) => {
     await own.close()
   })
 
-  test('for a streamed response is charged the same way, separately for each encoding', async () => {
+  test('a streamed response is charged the same way, separately for each encoding', async () => {
     const authorization = `Bearer ${await exportKey(server)}`
     for (const path of ['/export', '/ctftime']) {
       for (const encoding of ['identity', 'gzip']) {
@@ -92,7 +92,7 @@ describe.each(engines)('a conditional request on %s', (engine) => {
     }
   })
 
-  test('for the description of the API is free with its tag, and costs its address a request with *', async () => {
+  test('the description of the API is free with its tag, and costs its address a request with *', async () => {
     const first = await unlessShed(() => server.anonymous('/openapi.json'))
     const by = (condition: string) =>
       unlessShed(() => server.anonymous('/openapi.json', { headers: { 'if-none-match': condition } }))

@@ -4,7 +4,7 @@ import { exchange, parseAnswer, petitPortail, problemOf } from './wire.js'
 
 type LogLine = Record<string, unknown> & { suppressed?: Record<string, number> }
 
-/** Requests at once in a campaign. */
+/** The number of concurrent requests in a campaign. */
 const AT_ONCE = 20
 
 /** Requests that a stranger may send, refused by different parts of the server. */
@@ -65,7 +65,7 @@ describe('any bytes from strangers', () => {
     server = await startServer(petitPortail, { settings: { rateLimit: 600, addressRateLimit: 100_000 } })
     const answers = await campaign(server.url, Array(10).fill(ATTACKS).flat())
     for (const answer of answers) {
-      // 503: the machine is busy.
+      // 503 if the machine is busy.
       expect([400, 401, 405, 414, 501, 503, 505]).toContain(answer.status)
       expect(answer.headers.get('x-request-id')).toMatch(/^\S+$/)
     }

@@ -154,7 +154,7 @@ describe.each(engines)('caching on %s', (engine) => {
   })
 
   describe('a change', () => {
-    test('in the same process is visible to the next request', async () => {
+    test('a change in the same process is visible to the next request', async () => {
       await withServer(async (own) => {
         for (let round = 0; round < 5; round++) {
           await importInto(own.store, [{ type: 'auteur', id_auteur: 5, nom: `nom ${round}`, score: 1_000 + round }])
@@ -164,7 +164,7 @@ describe.each(engines)('caching on %s', (engine) => {
       })
     })
 
-    test('on another connection to the store is visible to the next request that can know of it', async () => {
+    test('a change on another connection to the store is visible to the next request that can know of it', async () => {
       await withServer(async (own) => {
         const other = await openStore(own.database, { create: false })
         for (let round = 0; round < 10; round++) {
@@ -182,7 +182,7 @@ describe.each(engines)('caching on %s', (engine) => {
       })
     })
 
-    test('by another process is visible to the next request that can know of it', async () => {
+    test('a change by another process is visible to the next request that can know of it', async () => {
       await withServer(async (own) => {
         const before = await tagOf('/rubriques', own)
         const line = JSON.stringify({ type: 'rubrique', id_rubrique: 7, nom: 'Plus vide' })

@@ -240,7 +240,7 @@ describe('a limiter', () => {
 })
 
 describe('limits', () => {
-  test('with one name are one limiter, whose quota and window cannot change', () => {
+  test('limiters with one name are one limiter, whose quota and window cannot change', () => {
     const limits = new LocalLimits()
     limits.limiter('compte', 1, 60).take('a')
     expect(limits.limiter('compte', 1, 60).take('a').allowed).toBe(false)
@@ -253,7 +253,7 @@ describe('limits', () => {
 describe('an address', () => {
   const group = fc.integer({ min: 0, max: 0xffff })
 
-  test('in IPv4 is itself, also as IPv4-mapped IPv6', () => {
+  test('the key of an IPv4 address is itself, also as IPv4-mapped IPv6', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect([addressKey(address), addressKey(`::ffff:${address}`)]).toEqual([address, address])
@@ -261,7 +261,7 @@ describe('an address', () => {
     )
   })
 
-  test('in IPv6 is its /64, in any notation', () => {
+  test('the key of an IPv6 address is its /64, in any notation', () => {
     fc.assert(
       fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), fc.array(group, { minLength: 4 }), (one, rest) => {
         const text = (groups: number[]) => groups.map((each) => each.toString(16)).join(':')

@@ -271,7 +271,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       await expectRight(everything(new Model(await records())))
     })
 
-    test('that has only the id is known', async () => {
+    test('a partial line with only the id is known', async () => {
       const before = await records()
       const ids = [
         { type: 'auteur', id_auteur: 5 },
@@ -447,7 +447,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       await expectRight(everything(new Model(HUNDRED)))
     })
 
-    test('of a stream is followed by others with the remaining lines', async () => {
+    test('the remaining lines of a stream go into further batches', async () => {
       await importInto(server.store, HUNDRED, { replace: true })
       let batches = 0
       const counting = watchedStore(server.store, (db) => ({

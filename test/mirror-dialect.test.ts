@@ -60,7 +60,7 @@ test.each([true, false])(
   },
 )
 
-test('it follows every change of the portal, over many pages', async () => {
+test('a mirror of the dialect follows every change of the portal, over many pages', async () => {
   for (const seed of [5, 6]) {
     const dump = randomPortal({ seed, auteurs: 160 - seed, challenges: 60 - 3 * seed, validations: 400, scores: 9 })
     portal.lines = await normalised(dump)

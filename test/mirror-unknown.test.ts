@@ -78,7 +78,7 @@ describe.each(engines)('on %s, a mirror', (engine) => {
   )
 
   test.each(cases)(
-    'of a $convention whose optional fields are all $way is complete (lists too: $withLists)',
+    'a mirror of a $convention whose optional fields are all $way is complete (lists too: $withLists)',
     async (given) => {
       const { convention, way, withLists } = given
       const isContract = convention === 'contract'
@@ -95,7 +95,7 @@ describe.each(engines)('on %s, a mirror', (engine) => {
     },
   )
 
-  describe('of an address with empty lists only', () => {
+  describe('an address with empty lists only', () => {
     const nothing = {
       dialect: () => failure(404),
       contract: ({ path }: { path: string }) =>
@@ -107,7 +107,7 @@ describe.each(engines)('on %s, a mirror', (engine) => {
     }
 
     test.each(conventions)(
-      'of the %s is refused with the requests and their statuses, and does not claim the store',
+      'an empty portal of the %s is refused with the requests and their statuses, and does not claim the store',
       async (name) => {
         const wrong = await startFront(nothing[name])
         const copy = await makeStore(engine)
@@ -132,7 +132,7 @@ describe.each(engines)('on %s, a mirror', (engine) => {
       },
     )
 
-    test('that was full before is refused, keeps the copy, and is mirrored again once it is full', async () => {
+    test('a portal that was full before is refused, keeps the copy, and is mirrored again once it is full', async () => {
       const front: Front = await startFront(passOn(origin.url))
       const copy = await makeStore(engine)
       const pass = () => mirrorInto(copy.store, front.url, { key: origin.key })

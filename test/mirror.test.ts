@@ -204,21 +204,21 @@ describe('URLs of challenges', () => {
 })
 
 describe('a store', () => {
-  test('with a portal of its own is refused and unchanged', async () => {
+  test('a store with a portal of its own is refused and unchanged', async () => {
     await begin(portail)
     await importInto(copy.store, [{ type: 'rubrique', id_rubrique: 1, nom: 'mine' }])
     await expect(pass()).rejects.toThrow('this store holds a portal of its own')
     expect(await exportFrom(copy.store)).toEqual([{ type: 'rubrique', id_rubrique: 1, nom: 'mine' }])
   })
 
-  test('whose first mirror failed because no portal answered accepts the right address', async () => {
+  test('a store whose first mirror failed because no portal answered accepts the right address', async () => {
     await begin(portail)
     await expect(mirrorInto(copy.store, `${origin.url}/api`, { key: origin.key })).rejects.toThrow('404')
     await pass()
     expect((await exportFrom(copy.store)).length).toBeGreaterThan(10)
   })
 
-  test('that is the copy of another address is refused and unchanged', async () => {
+  test('a store that is the copy of another address is refused and unchanged', async () => {
     await begin(portail)
     await pass()
     const before = await exportFrom(copy.store)

@@ -54,7 +54,7 @@ describe.each(engines)('paging on %s', (engine) => {
       [12, 4, { first: 0, prev: 8, last: 8 }],
       [0, 500, { first: 0, last: 0 }],
     ])(
-      'from row %i by %i of 12 lead only to existing pages, and past the end to the last one',
+      'links from row %i by %i of 12 lead only to existing pages, and past the end to the last one',
       async (debut, limite, expected) => {
         const links = linksOf(await server.get(`/auteurs?debut_auteurs=${debut}&limite=${limite}`))
         const rows = Object.entries(links).map(([rel, url]) => [
@@ -65,7 +65,7 @@ describe.each(engines)('paging on %s', (engine) => {
       },
     )
 
-    test('of an empty list are the first and last page, both at row 0', async () => {
+    test('an empty list has links to the first and last page, both at row 0', async () => {
       for (const debut of [0, 7]) {
         const response = await server.get(`/challenges?titre=introuvable&debut_challenges=${debut}`)
         const page = `${server.url}/challenges?titre=introuvable&debut_challenges=0`
@@ -113,7 +113,7 @@ describe.each(engines)('paging on %s', (engine) => {
       expect(seen).toEqual([1, 2])
     })
 
-    test('of a page around an author have offsets, never the author', async () => {
+    test('a page around an author has links with offsets, never with the author', async () => {
       const links = linksOf(await server.get('/classement?autour_de=8&limite=3'))
       const page = `${server.url}/classement?limite=3&debut_classement=`
       expect(links).toEqual({ first: `${page}0`, prev: `${page}1`, next: `${page}7`, last: `${page}9` })

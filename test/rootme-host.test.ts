@@ -143,7 +143,7 @@ describe('a host with the dialect at its root', () => {
   })
 })
 
-test('its links keep its own host beside a public address, with the scheme and cookies of that address', async () => {
+test('beside a public address, the links keep the host of the dialect, with the scheme and cookies of that address', async () => {
   await serving({ publicUrl: 'https://api.example/v1/' }, async (server) => {
     expect(await nextOf(server, '/auteurs')).toBe(`https://${HOST}/auteurs?debut_auteurs=50`)
     expect(await nextOf(server, '/rootme/auteurs', { host: 'a.example' })).toBe(
@@ -156,7 +156,7 @@ test('its links keep its own host beside a public address, with the scheme and c
   })
 })
 
-test('is recognised in X-Forwarded-Host from a trusted proxy, and never from a stranger', async () => {
+test('the host is recognised in X-Forwarded-Host from a trusted proxy, and never from a stranger', async () => {
   const forwarded = { 'x-forwarded-host': `a.example, ${HOST}`, 'x-forwarded-proto': 'https' }
   await serving({ trustProxy: 'loopback' }, async (server) => {
     const asking = { host: '10.0.0.1:8080', headers: { cookie: `api_key=${server.key}`, ...forwarded } }

@@ -226,7 +226,7 @@ describe.each(engines)('every route on %s', (engine) => {
   /** Streamed bodies of records are documented by their Content-Type only, because fields vary by type. */
   const isOfRecords = (schema: Json) => schema?.type === 'string' || schema?.items?.additionalProperties === true
 
-  test('for reading answers as documented, for every record of the portal', async () => {
+  test('every read answers as documented, for every record of the portal', async () => {
     const ids: Record<string, number[]> = { id_challenge: [], id_auteur: [], id_environnement_virtuel: [] }
     for (const line of portail)
       for (const [name, seen] of Object.entries(ids)) if (name in line) seen.push(line[name] as number)
@@ -264,7 +264,7 @@ describe.each(engines)('every route on %s', (engine) => {
     }
   })
 
-  test('of a signed-in account answers as documented', async () => {
+  test('the routes of a signed-in account answer as documented', async () => {
     const { login, password } = ACCOUNT
     const json = { 'content-type': 'application/json' }
     const form = { 'content-type': 'application/x-www-form-urlencoded' }

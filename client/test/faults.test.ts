@@ -289,7 +289,7 @@ describe('next links', () => {
   test.each([
     ['to itself', () => '/classement'],
     ['in a circle', (count: number) => `/classement?debut_classement=${count % 3}`],
-  ])('that lead %s end in an error', async (_, next) => {
+  ])('next links that lead %s end in an error', async (_, next) => {
     const server = await serve((_request, response, count) =>
       json(response, [{}], { link: `<${next(count)}>; rel="next"` }),
     )
@@ -316,7 +316,7 @@ describe('next links', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('after a page without rows are not followed', async () => {
+  test('a next link after a page without rows is not followed', async () => {
     const server = await serve((_, response, count) =>
       json(response, count < 3 ? [{}] : [], { link: `</classement?debut_classement=${count}>; rel=next` }),
     )

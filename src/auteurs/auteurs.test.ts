@@ -40,7 +40,7 @@ describe.each(engines)('auteurs on %s', (engine) => {
       )
     })
 
-    test('without matches is a 200 with an empty object', async () => {
+    test('a list without matches is a 200 with an empty object', async () => {
       const response = await server.get('/auteurs?nom=introuvable')
       expect([response.status, await response.text(), response.headers.get('x-total-count')]).toEqual([200, '{}', '0'])
     })
@@ -122,14 +122,14 @@ describe.each(engines)('auteurs on %s', (engine) => {
       )
     })
 
-    test('of an author with unknown fields has empty texts and empty lists', async () => {
+    test('the detail of an author with unknown fields has empty texts and empty lists', async () => {
       expect(await text('/auteurs/40')).toBe(
         String.raw`{"nom":"\u65e5\u672c\u8a9e","score":0,"position":11,"challenges":[],"id_auteur":"40",` +
           '"statut":"","lang":"","nb_validations":0,"validations":[],"groupe":""}',
       )
     })
 
-    test('of a hidden author exists, and its position is the one that the score would have', async () => {
+    test('a hidden author has a detail, and its position is the one that the score would have', async () => {
       expect(await server.json('/auteurs/6')).toMatchObject({ nom: 'élodie la cachée', score: 500, position: 1 })
     })
 
@@ -143,7 +143,7 @@ describe.each(engines)('auteurs on %s', (engine) => {
       expect(challenges).toEqual([{ id_challenge: 3, url_challenge: 'https://ailleurs.example/defi?x=1&y=2', titre }])
     })
 
-    test('of an unknown id is a 404, and of a malformed id a 400', async () => {
+    test('an unknown id is a 404, and a malformed id a 400', async () => {
       expect((await server.get('/auteurs/11')).status).toBe(404)
       for (const id of ['0', '-2', '02', 'alice', '2.0', '9007199254740993', '9'.repeat(2_000)]) {
         const response = await server.get(`/auteurs/${id}`)

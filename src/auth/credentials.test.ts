@@ -74,7 +74,7 @@ for (const engine of engines) {
         }),
         'as Bearer': (good) => ({ cookie: good, authorization: `Bearer ${makeApiKey()}` }),
         'as another scheme': (good) => ({ cookie: good, authorization: 'Basic YWxpY2U6eA==' }),
-        'as cookies that are no pairs': (good) => ({ cookie: `;;=; =x; api_key; a=b=c; ${good};` }),
+        'as malformed cookies': (good) => ({ cookie: `;;=; =x; api_key; a=b=c; ${good};` }),
       }
       for (const [where, headers] of Object.entries(beside)) {
         test(`is accepted with invalid ones sent ${where}`, async () => {

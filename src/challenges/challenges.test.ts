@@ -149,7 +149,7 @@ describe.each(engines)('challenges on %s', (engine) => {
       )
     })
 
-    test('of a challenge without authors, translations or solves lists itself as its only translation, and no first validation', async () => {
+    test('a challenge without authors, translations or solves lists itself as its only translation, and has no first validation', async () => {
       expect(await text('/challenges/4')).toBe(
         [
           '{"titre":"Nu","descriptif":"","score":0,"id_rubrique":2,"id_challenge":4,"soustitre":"",',
@@ -189,11 +189,11 @@ describe.each(engines)('challenges on %s', (engine) => {
       )
     })
 
-    test('of a challenge without solves are an empty list', async () => {
+    test('a challenge without solves has an empty list', async () => {
       expect(await text('/challenges/4/validations')).toBe('[]')
     })
 
-    test('of an unknown challenge are a 404', async () => {
+    test('an unknown challenge is a 404', async () => {
       expect((await server.get('/challenges/999/validations')).status).toBe(404)
     })
   })

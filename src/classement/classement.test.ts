@@ -134,23 +134,23 @@ describe.each(engines)('the ranking on %s', (engine) => {
       },
     )
 
-    test('without limite returns a page of 100', async () => {
+    test('the default page has 100 rows', async () => {
       expect(await rows('autour_de=40')).toEqual(await rows(''))
     })
 
-    test('naming an unknown or hidden author is a 404', async () => {
+    test('an unknown or hidden author is a 404', async () => {
       for (const id of ['11', '6', '9007199254740991']) {
         const response = await server.get(`/classement?autour_de=${id}`)
         expect([response.status, await response.json()]).toMatchObject([404, { code: 'resource_not_found' }])
       }
     })
 
-    test.each(['', '0', '-1', 'alice', '1.5'])('in another form, "%s", is a 400 that names it', async (id) => {
+    test.each(['', '0', '-1', 'alice', '1.5'])('a malformed id, "%s", is a 400 that names it', async (id) => {
       const response = await server.get(`/classement?autour_de=${id}`)
       expect([response.status, await response.json()]).toMatchObject([400, { errors: [{ parameter: 'autour_de' }] }])
     })
 
-    test('together with debut_classement is a 400, even at the first row', async () => {
+    test('autour_de together with debut_classement is a 400, even at the first row', async () => {
       for (const query of ['autour_de=1&debut_classement=0', 'debut_classement=5&autour_de=11']) {
         expect((await server.get(`/classement?${query}`)).status).toBe(400)
       }

@@ -42,7 +42,7 @@ async function startTls(settings: Settings): Promise<void> {
   await start({ ...settings, tlsKey, tlsCert })
 }
 
-/** A client that writes a text and never closes, not even when the server does. */
+/** A client that writes a text and never closes its connection, not even after the server does. */
 async function open(text: string): Promise<Socket> {
   const { hostname, port } = new URL(server.url)
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }).on('error', () => undefined)

@@ -245,7 +245,7 @@ describe.each(engines)('a dump for %s', (engine) => {
       ['less memory than its lanes need', argon2id('m=63,t=2,p=8')],
       ['no salt', argon2id('m=19456,t=2,p=1').replace('$c29tZXNhbHQ$', '$$')],
       ['a newline at its end', `${argon2id('m=19456,t=2,p=1')}\n`],
-    ])('with %s in place of a bounded argon2id hash are refused', async (_, mot_de_passe) => {
+    ])('an account with %s in place of a valid argon2id hash is refused', async (_, mot_de_passe) => {
       const faults = await faultsOf([{ ...compte, mot_de_passe }])
       expect(faults).toEqual([
         'line 1: mot_de_passe must be an argon2id hash of at most 256 MiB, 10 passes and 8 lanes',
@@ -253,7 +253,7 @@ describe.each(engines)('a dump for %s', (engine) => {
       expect(faults.join()).not.toContain(mot_de_passe)
     })
 
-    test('with hashes at the limits are accepted', async () => {
+    test('an account with a hash at the limits is accepted', async () => {
       const { close: closeOther, store: other } = await makeStore(engine)
       for (const hash of ['m=262144,t=10,p=8', 'm=8,t=1,p=1']) {
         await importInto(other, [...portal, { ...compte, mot_de_passe: argon2id(hash) }], { withAccounts: true })
@@ -269,11 +269,11 @@ describe.each(engines)('a dump for %s', (engine) => {
       [{ expiration: undefined }, /cles \[0\]\.expiration must be a date/],
       [{ nom: '' }, /cles \[0\]\.nom must not be empty/],
       [{ id: 0 }, /cles \[0\]\.id must be an integer/],
-    ])('with a key that has %j are refused', async (fields, fault) => {
+    ])('an account with a key that has %j is refused', async (fields, fault) => {
       expect((await faultsOf([{ ...compte, cles: [{ ...cle, ...fields }] }]))[0]).toMatch(fault)
     })
 
-    test('with keys that are not a list of objects, or flags that are not booleans, are refused', async () => {
+    test('an account whose keys are not a list of objects, or whose flags are not booleans, is refused', async () => {
       for (const fields of [{ cles: {} }, { cles: [3] }, { cles: [null] }, { operateur: 1 }, { desactive: 'no' }]) {
         expect(await faultsOf([{ ...compte, ...fields }])).toHaveLength(1)
       }

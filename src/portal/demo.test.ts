@@ -76,7 +76,7 @@ test('the harder a challenge, the fewer solve it', () => {
   expect(moyennes).toEqual([...moyennes].sort((a, b) => b - a))
 })
 
-test('the page of 100 rows at row 2450 starts at or below place 2451 and passes 2500, a place that is tied', () => {
+test('the page of 100 rows at row 2450 starts at or below place 2451 and goes past 2500, a shared place', () => {
   const page = classement.slice(2450, 2550).map(({ place }) => place)
   expect(page[0]).toBe(2447)
   expect(page.filter((place) => place === 2500).length).toBeGreaterThan(1)

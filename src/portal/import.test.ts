@@ -15,7 +15,7 @@ describe.each(engines)('an import on %s', (engine) => {
 
   afterEach(() => close())
 
-  describe('the lines of a dump', () => {
+  describe('lines of a dump', () => {
     test('may come in any order, even references before what they name', async () => {
       await importInto(store, [...portal].reverse())
       const reversed = await exportFrom(store)
@@ -205,13 +205,13 @@ describe.each(engines)('an import on %s', (engine) => {
       ])
     })
 
-    test('of a rubrique is accepted if the same dump moves its last challenge', async () => {
+    test('a rubrique may be removed if the same dump moves its last challenge', async () => {
       await importInto(store, portal)
       await importInto(store, [{ ...rubrique(1), supprime: true }, challenge(1, 10, 2), challenge(2, 20, 2)])
       expect((await exportFrom(store))[0]).toEqual(rubrique(2))
     })
 
-    test('of a missing record changes nothing, and supprime: false means the same as no supprime', async () => {
+    test('the removal of a missing record changes nothing, and supprime: false means the same as no supprime', async () => {
       await importInto(store, portal)
       const before = await store.versions()
       await importInto(store, [
@@ -238,7 +238,7 @@ describe.each(engines)('an import on %s', (engine) => {
       expect(await counts()).toEqual({ sessions: 0, cles_api: 0 })
     })
 
-    test('with an empty dump empties the portal', async () => {
+    test('an empty dump empties the portal', async () => {
       await importInto(store, portal)
       await importInto(store, '', { replace: true })
       expect(await exportFrom(store)).toEqual([])
@@ -296,7 +296,7 @@ describe.each(engines)('an import on %s', (engine) => {
       await other.close()
     })
 
-    test('past the largest exact number of JSON is refused', async () => {
+    test('a score past the largest exact number of JSON is refused', async () => {
       const many = Array.from({ length: 3 }, (_, i) => challenge(i + 1, 1_000_000_000_000))
       const solves = many.map(({ id_challenge }) => validation(1, id_challenge as number))
       const base = { ...auteur(1), score_base: Number.MAX_SAFE_INTEGER }
@@ -364,7 +364,7 @@ describe.each(engines)('an import on %s', (engine) => {
       ).toMatchObject({ date: kept })
     })
 
-    test('that are absent or null are unknown and left out of the export', async () => {
+    test('absent and null dates are unknown and left out of the export', async () => {
       await importInto(store, [
         ...portal,
         { ...challenge(3, 1), date_publication: null },
@@ -376,7 +376,7 @@ describe.each(engines)('an import on %s', (engine) => {
   })
 
   describe('accounts', () => {
-    test('that share a key, or list one twice, are refused', async () => {
+    test('accounts that share a key, or list one twice, are refused', async () => {
       const bob = { ...compte, login: 'bob' }
       const twice = { ...compte, cles: [cle, { ...cle, nom: 'other' }] }
       const options = { withAccounts: true }

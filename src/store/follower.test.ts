@@ -58,7 +58,7 @@ describe.each(engines)('a follower on %s', (engine) => {
     expect(news.at(-1)?.to).toBe(last)
   })
 
-  test('reads the changes once for all who need them at the same time, and not at all while nobody does', async () => {
+  test('reads changes once for concurrent requests, and not at all while no subscriber needs them', async () => {
     const { donnees } = store.changes
     const end = donnees.subscribe(subscriber(false))
     await donnees.reach(await now())

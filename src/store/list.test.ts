@@ -83,7 +83,7 @@ describe.each(engines)('a list read off the event loop on %s', (engine) => {
     }
   })
 
-  test('past the end, returns where the matches end, for the link back', async () => {
+  test('a page past the end has the position where the matches end, for the link back', async () => {
     const { ids } = expected({ nom: 'mun', debut: 0 })
     expect(ids).toHaveLength(LIMITE)
     expect(await list({ nom: 'mun', debut: ROWS })).toEqual({ ids: [], more: false, total: undefined, end: 39_992 })

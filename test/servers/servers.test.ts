@@ -14,7 +14,7 @@ import {
 import { startProxy, type TestProxy } from './proxy.js'
 import { findRedis, type RedisServer, startRedis } from './redis.js'
 
-describe.skipIf(!findBinaries())('a PostgreSQL of the tests', () => {
+describe.skipIf(!findBinaries())('a PostgreSQL server for tests', () => {
   let primary: PostgresServer
   beforeAll(async () => {
     primary = await startPrimary({ icuLocale: 'fr' })
@@ -76,7 +76,7 @@ describe.skipIf(!findBinaries())('a PostgreSQL of the tests', () => {
   })
 })
 
-describe.skipIf(!findRedis())('a Redis of the tests and a proxy before it', () => {
+describe.skipIf(!findRedis())('a Redis server for tests and a proxy in front of it', () => {
   let redis: RedisServer
   let proxy: TestProxy
   beforeAll(async () => {

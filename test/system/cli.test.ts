@@ -52,7 +52,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('--help', () => {
-  test('of each command lists each option and its variable', async () => {
+  test('the help of each command lists each option and its variable', async () => {
     const commands: [string, string[]][] = [
       ['serve', ['database', 'host', 'port', 'metrics-port', ...SERVE]],
       [
@@ -95,7 +95,7 @@ describe('--help', () => {
     })
   })
 
-  test('of palmares lists every command', async () => {
+  test('the help of palmares lists every command', async () => {
     const { status, stdout } = await run('--help')
     expect(status).toBe(0)
     for (const name of [

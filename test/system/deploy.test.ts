@@ -142,7 +142,7 @@ describe('Dockerfile', () => {
     expect(ignores('src/http/server.ts')).toBe(false)
   })
 
-  describe('replayed without a container', () => {
+  describe('a replay of the build without a container', () => {
     let folder: string
     let root: string
     let missing: string | undefined

@@ -136,7 +136,7 @@ describe('a large import by another process', () => {
     ['while it reads', 0, 0],
     ['after it has created its tables', 1, 0],
     ['while it fills them', 1, 30],
-  ])('that is killed %s leaves the portal unchanged, and the next import cleans up', async (_when, tables, delay) => {
+  ])('an import killed %s leaves the portal unchanged, and the next import cleans up', async (_when, tables, delay) => {
     const before = await exportFrom(store)
     const child = spawn(process.execPath, ['dist/main.js', 'import', '-', '--database', url])
     const closed = new Promise((resolve) => child.on('close', resolve))

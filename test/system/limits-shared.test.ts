@@ -86,8 +86,8 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
   /** Callers' keys in the database, without the key of probes. */
   const keys = async (client = admin) => (await client.keys('*')).filter((key) => !key.endsWith(':sonde'))
 
-  describe('count', () => {
-    test('like those of one process, whatever is taken and given back', async () => {
+  describe('counting', () => {
+    test('nodes count like one process, whatever is taken and given back', async () => {
       const { limits } = await open()
       const step = fc.record({ caller: fc.constantFrom('a', 'b', ''), isTake: fc.boolean() })
       let run = 0
@@ -110,7 +110,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       )
     })
 
-    test('one budget for two nodes exactly, also under concurrent requests', async () => {
+    test('two nodes share one budget exactly, also under concurrent requests', async () => {
       const [one, two] = [await open(), await open()]
       expect(await takes(200, one.limiter(50), two.limiter(50))).toBe(50)
       for (let i = 0; i < 7; i++) one.limiter(50).giveBack('a')
@@ -119,7 +119,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect([...one.logged, ...two.logged]).toEqual([])
     })
 
-    test("in windows of the server's clock, whatever the clocks of the nodes", async () => {
+    test("windows follow the server's clock, whatever the clocks of the nodes", async () => {
       const { limiter } = await open()
       const [seconds] = await admin.time()
       vi.useFakeTimers({ toFake: ['Date'], now: 0 })
@@ -134,7 +134,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       }
     })
 
-    test('from zero in a new window', async () => {
+    test('a new window starts from zero', async () => {
       const { limiter } = await open()
       const one = limiter(1, 2)
       while (!(await one.take('a')).allowed) await sleep(50)
@@ -144,7 +144,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect((await one.take('a')).allowed).toBe(true)
     })
 
-    test('under keys that expire with their window and reveal neither login nor address', async () => {
+    test('keys expire with their window and reveal neither login nor address', async () => {
       const { limits } = await open()
       const limiter = limits.limiter('echecs_login', 3, 60)
       await minuteWithTimeLeft()
@@ -160,7 +160,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect(await admin.ttl(key)).toBeGreaterThan(0)
     })
 
-    test('in the database named by the address', async () => {
+    test('counts are in the database named by the address', async () => {
       const { limiter } = await open(`${redis.url}/3`)
       await limiter().take('a')
       const third = admin.duplicate({ db: 3 })
@@ -168,7 +168,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       third.disconnect()
     })
 
-    test('after SCRIPT FLUSH too, and despite foreign values under a key', async () => {
+    test('counts survive SCRIPT FLUSH and ignore foreign values under a key', async () => {
       const [one, two] = [await open(), await open()]
       expect(await takes(6, one.limiter(20), two.limiter(20))).toBe(6)
       await admin.script('FLUSH')
@@ -182,7 +182,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect([...one.logged, ...two.logged]).toEqual([])
     })
 
-    test('even if the event loop is blocked for longer than the timeout of the server', async () => {
+    test('counts stay shared if the event loop is blocked for longer than the timeout of the server', async () => {
       const { limiter, logged } = await open(redis.url, IMPATIENT)
       const block = () => {
         for (const end = performance.now() + 1_400; performance.now() < end; );
@@ -197,8 +197,8 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     })
   })
 
-  describe('fall back to the counts of the node', () => {
-    test('while the server is unavailable, report it once, and are shared again when it is back', async () => {
+  describe('the fallback to the counts of the node', () => {
+    test('starts when the server is unavailable, is reported once, and ends when it is back', async () => {
       const { limiter, logged } = await open()
       expect(await takes(3, limiter())).toBe(3)
       await redis.stop()
@@ -212,7 +212,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect((await keys()).length).toBe(1)
     })
 
-    test('if the server is unavailable at the start, and are shared once it is there', async () => {
+    test('starts if the server is unavailable at the start, and ends once it is there', async () => {
       await redis.stop()
       const { limiter, logged } = await open()
       expect([await takes(9, limiter()), logged]).toEqual([5, [unavailableFor('ECONNREFUSED')]])
@@ -221,7 +221,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect([await takes(9, limiter()), logged.length]).toEqual([5, 2])
     })
 
-    test('while the network drops everything', async () => {
+    test('lasts while the network drops everything', async () => {
       const proxy = await startProxy(redis.port)
       proxy.blackhole(true)
       const { limiter, logged } = await open(`redis://127.0.0.1:${proxy.port}`, IMPATIENT)
@@ -238,7 +238,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       proxy.close()
     })
 
-    test('if the server does not answer: the first requests wait briefly, the later ones do not', async () => {
+    test('lets the first requests wait briefly for a server that hangs, and later ones not at all', async () => {
       const { limiter, logged } = await open(redis.url, IMPATIENT)
       await limiter().take('a')
       redis.pause()
@@ -255,7 +255,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect(logged.length).toBe(2)
     })
 
-    test('if the connection breaks during many requests, and each is answered', async () => {
+    test('answers each of many requests when the connection breaks', async () => {
       const proxy = await startProxy(redis.port)
       const { limiter, logged } = await open(`redis://127.0.0.1:${proxy.port}`)
       proxy.blackhole(true)
@@ -275,7 +275,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       ['has become a replica', 'READONLY', () => admin.replicaof('127.0.0.1', 1)],
       ['is full', 'OOM', () => admin.config('SET', 'maxmemory', '1')],
     ] as const) {
-      test(`while the server ${what}`, async () => {
+      test(`lasts while the server ${what}`, async () => {
         const { limiter, logged } = await open()
         await spoil()
         expect(await takes(9, limiter())).toBe(5)
@@ -288,7 +288,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       })
     }
 
-    test('if the server has no such database, and use no other', async () => {
+    test('applies if the server has no such database, and no other is used', async () => {
       const { limiter, logged } = await open(`${redis.url}/99`)
       expect(await takes(9, limiter())).toBe(5)
       await someProbes()
@@ -296,7 +296,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect(logged).toEqual([unavailableFor('it has no such database for us')])
     })
 
-    test('without negative counts when takes and returns fall on different sides', async () => {
+    test('has no negative counts when takes and returns fall on different sides', async () => {
       const { limiter, inFallback, logged } = await open()
       expect(await takes(2, limiter())).toBe(2)
       await redis.stop()
@@ -311,11 +311,11 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     })
   })
 
-  describe('with a password', () => {
+  describe('passwords', () => {
     const withPassword = (password: string, user = '') =>
       redis.url.replace('//', `//${user}:${encodeURIComponent(password)}@`)
 
-    test('are shared if it is right, for the default user and for another one', async () => {
+    test('the right password is accepted, for the default user and for another one', async () => {
       await admin.config('SET', 'requirepass', PASSWORD)
       await admin.call('ACL', 'SETUSER', 'palmarès', 'on', `>${PASSWORD}`, '~palmares:*', '-@all', '+eval', '+evalsha')
       await admin.call('ACL', 'SETUSER', 'palmarès', '+time', '+get', '+set')
@@ -328,7 +328,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       ['is wrong', 'WRONGPASS', 'a wrong p@ssword'],
       ['is missing', 'NOAUTH', undefined],
     ] as const) {
-      test(`fall back if it ${what}, and report that without the password`, async () => {
+      test(`a password that ${what} causes the fallback, which is reported without the password`, async () => {
         const console = vi.spyOn(globalThis.console, 'error')
         await admin.config('SET', 'requirepass', PASSWORD)
         const { limiter, logged } = await open(password ? withPassword(password) : redis.url)
@@ -343,7 +343,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     }
   })
 
-  test.skipIf(!hasOpenssl())('use TLS for rediss, to a server with a trusted certificate', async () => {
+  test.skipIf(!hasOpenssl())('rediss uses TLS, and requires a trusted certificate', async () => {
     const tls = await startTls(redis)
     opened.push(tls)
     const refused = await open(tls.url)
@@ -358,7 +358,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     expect([await takes(9, plain.limiter()), plain.logged.length]).toEqual([5, 1])
   })
 
-  test('never log an error text that contains the password', async () => {
+  test('an error text that contains the password is never logged', async () => {
     const parrot = createPlainServer((client) => {
       client.on('data', (data) => {
         const refusal = `-ERR unknown ${data.toString().replaceAll(/\s+/g, ' ')}\r\n`
@@ -375,8 +375,8 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     parrot.close()
   })
 
-  describe('are closed', () => {
-    test('without waiting for the server, be it available, frozen or unavailable; later takes are answered', async () => {
+  describe('close', () => {
+    test('does not wait for the server, be it available, frozen or unavailable; later takes are answered', async () => {
       for (const spoil of [() => undefined, () => redis.pause(), () => redis.stop()]) {
         const { limits, limiter, logged } = await open()
         await spoil()
@@ -393,7 +393,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       await redis.start()
     })
 
-    test('before they have reached the server', async () => {
+    test('works before the server has been reached', async () => {
       const proxy = await startProxy(await freePort())
       proxy.blackhole(true)
       const { limits } = await open(`redis://127.0.0.1:${proxy.port}`)
@@ -402,7 +402,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     })
   })
 
-  describe('of two servers', () => {
+  describe('two servers with shared limits', () => {
     /** Two servers with the same accounts. */
     const start = async (settings: Partial<ServeOptions>) => {
       const nodes: TestServer[] = []

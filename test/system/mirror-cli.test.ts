@@ -149,7 +149,7 @@ test('a signal during a pass keeps what was copied, reports it, and ends with 0'
 })
 
 describe('the key', () => {
-  test('in a file takes precedence over the environment, and a file readable by others is reported', async () => {
+  test('a key in a file takes precedence over the environment, and a file readable by others is reported', async () => {
     const file = join(folder, 'key')
     writeFileSync(file, `${origin.key}\n`)
     chmodSync(file, 0o644)
@@ -160,7 +160,7 @@ describe('the key', () => {
     expect(stderr).toContain('warning: other users can read key; run chmod 600 key\n')
   })
 
-  test('that is missing or malformed is a usage error', async () => {
+  test('a missing or malformed key is a usage error', async () => {
     const form = 'error: PALMARES_MIRROR_KEY must contain only an API key\n'
     const cases: [key: string, message: string][] = [
       ['', 'error: a key for the portal must be in PALMARES_MIRROR_KEY, or in the file that --key-file names\n'],
@@ -174,7 +174,7 @@ describe('the key', () => {
     expect(existsSync(join(folder, 'none.db'))).toBe(false)
   })
 
-  test('that the portal refuses ends the pass with 1, and is not shown', async () => {
+  test('a key that the portal refuses ends the pass with 1, and is not shown', async () => {
     const { status, stderr } = await run([origin.url, '--database', at('refused.db'), ...FAST], {
       PALMARES_MIRROR_KEY: 'wrongkey',
     })

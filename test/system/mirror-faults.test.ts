@@ -236,7 +236,7 @@ const faultsOfAll: [name: string, path: string, fault: Fault, message: RegExp, l
 
 const bounds = { limits: { bodyBytes: 100_000 }, maxListRows: 50 }
 
-describe('in a copy', () => {
+describe('a fault during an update of a copy', () => {
   beforeAll(async () => {
     await begin()
     await pass()
@@ -440,7 +440,7 @@ describe('a portal', () => {
     await below.close()
   })
 
-  test('that lists no author removes none while their pages still answer', async () => {
+  test('an empty list of authors removes none while their pages still answer', async () => {
     await pass()
     const before = await exportFrom(copy.store)
     spoil('/auteurs?', async (_, usual) => {
@@ -451,7 +451,7 @@ describe('a portal', () => {
     expect(await exportFrom(copy.store)).toEqual(before)
   })
 
-  test('may remove an author between a challenge that names them and their page', async () => {
+  test('an author removed between a challenge that names them and their page is left out', async () => {
     await importInto(origin.store, [
       { type: 'auteur', id_auteur: 41, nom: 'short-lived' },
       { type: 'challenge', id_challenge: 92, id_rubrique: 1, titre: 'new', score: 5, auteurs: [40, 41] },
@@ -517,7 +517,7 @@ describe('a pass that fails', () => {
     expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 
-  test('for ten records in a row ends there, without further requests', async () => {
+  test('ten failures in a row end the pass, without further requests', async () => {
     spoil('/auteurs/', () => page(200))
     const warnings: string[] = []
     await expect(pass({ warnings })).rejects.toThrow('which is not JSON')
@@ -525,7 +525,7 @@ describe('a pass that fails', () => {
     expect(front.asked.filter(({ path }) => path.startsWith('/auteurs/')).length).toBe(10)
   })
 
-  test('for a new challenge requests it once, and copies its solves when it can be read', async () => {
+  test('a new challenge that fails is requested once, and its solves are copied when it can be read', async () => {
     spoil('/challenges/1', () => page(404))
     expect((await pass()).faults).toBe(1)
     expect(front.asked.filter(({ path }) => path === '/challenges/1').length).toBe(1)

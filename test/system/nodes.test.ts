@@ -197,7 +197,7 @@ async function startWithoutHeartbeat(database: string): Promise<Node> {
   }
 }
 
-/** Ends the connections that listen. */
+/** Ends the listening connections. */
 async function cutLines(database: string): Promise<void> {
   await runSql(
     database,

@@ -62,14 +62,14 @@ describe.skipIf(!postgresUrl)('a pooler in transaction mode', () => {
 
   for (const order of ['last', 'turns'] as const) {
     test.each([1, 2, 3, 4])(
-      `that serves each transaction with one of %i connections (${order}) is refused`,
+      `a pooler that serves each transaction with one of %i connections (${order}) is refused`,
       async (n) => {
         await refused(await startPooler(database, n, order), [['keys', 'list']])
       },
     )
   }
 
-  describe.skipIf(!findPgBouncer())('that is PgBouncer', () => {
+  describe.skipIf(!findPgBouncer())('PgBouncer', () => {
     test('is refused by every command that opens a store, in one line that mentions session mode', async () => {
       await refused(await startPgBouncer(database, 'transaction'))
     })
@@ -94,7 +94,7 @@ describe.skipIf(!postgresUrl)('a pooler in transaction mode', () => {
       }
     })
 
-    test('in session mode serves, and every command works', async () => {
+    test('serves in session mode, and every command works', async () => {
       const folder = makeFolder()
       const pooler = await startPgBouncer(database, 'session')
       const at = ['--database', pooler.through(database)]

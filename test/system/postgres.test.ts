@@ -31,8 +31,8 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  describe('is created and migrated', () => {
-    test('once, even if many nodes start at the same time', async () => {
+  describe('creation and migration', () => {
+    test('migrations run once, even if many nodes start at the same time', async () => {
       const url = await makeDatabase()
       const runs = await Promise.all(Array.from({ length: 8 }, () => migrateStore(url, { withoutTrigrams: false })))
       expect(runs.flat()).toEqual(migrations)
@@ -40,7 +40,7 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       expect(rows.map(({ version }) => version)).toEqual(migrations.map(({ version }) => version))
     })
 
-    test('by a command that reports what it ran, or with --dry-run would run without changing anything', async () => {
+    test('migrate reports what it ran, or with --dry-run would run without changing anything', async () => {
       const url = await makeDatabase()
       expect((await run('migrate', '--dry-run', '--database', url)).stdout).toBe(migrationLines('would run'))
       expect(await tablesOf(url)).toEqual([])
@@ -49,7 +49,7 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       expect((await run('migrate', '--dry-run', '--database', url)).stdout).toBe('the schema is up to date\n')
     })
 
-    test('completely or not at all', async () => {
+    test('a migration is complete or has no effect', async () => {
       const url = await makeDatabase()
       // The last statements of the migration fail, because their table exists.
       await runSql(url, 'create view noeuds as select 1 as x')
@@ -60,7 +60,7 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       expect(await tablesOf(url)).toEqual([])
     })
 
-    test('in its own schema, next to another portal in the same database', async () => {
+    test('a store may have its own schema, next to another portal in the same database', async () => {
       const url = await makeDatabase()
       await runSql(url, 'create schema un; create schema deux; create extension pg_trgm')
       const of = (schema: string) => `${url}?options=${encodeURIComponent(`-c search_path=${schema},public`)}`
@@ -73,8 +73,8 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
     })
   })
 
-  describe('moves', () => {
-    test('from SQLite to PostgreSQL and back, with accounts and keys, by export | import', async () => {
+  describe('the command line', () => {
+    test('export | import moves a portal from SQLite to PostgreSQL and back, with accounts and keys', async () => {
       const sqlite = `sqlite:${join(folder, 'moved.db')}`
       const postgres = await makeDatabase()
       const store = await openStore(sqlite, { create: true })
@@ -127,7 +127,7 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
     })
   })
 
-  describe('that cannot be used is refused in one line, with status 1 and without changes:', () => {
+  describe('a store that cannot be used is refused in one line, with status 1 and without changes:', () => {
     const user = `u_${randomBytes(6).toString('hex')}`
     const password = `secret-${randomBytes(6).toString('hex')}`
     const as = (url: string, secret = password) => {
@@ -330,7 +330,7 @@ describe.skipIf(!findBinaries())('a replica', () => {
 })
 
 describe.skipIf(!postgresUrl)('a password', () => {
-  test('of a database is in no log, error or process title, including those of workers', async () => {
+  test('the password of a database is in no log, error or process title, including those of workers', async () => {
     const folder = makeFolder()
     const url = await createDatabase(postgresUrl)
     const { password } = new URL(url)

@@ -105,7 +105,7 @@ const hasTerminal = String(spawnSync('script', ['--version']).stdout).includes('
 if (!hasTerminal) console.warn('skipped: no `script` of util-linux, so there is no terminal to draw on')
 
 describe.skipIf(!hasTerminal)('on a terminal', () => {
-  test.each([40, 100])('of %i columns an import draws each stage in one line that fits', async (columns) => {
+  test.each([40, 100])('with %i columns an import draws each stage in one line that fits', async (columns) => {
     const database = `sqlite:${join(folder, `terminal-${columns}.db`)}`
     const drawn = await inTerminal(columns, ['import', dump, '--database', database])
     expect(drawn.at(-1)).toBe('')
@@ -117,7 +117,7 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     expect(lines.every((line) => /[█░]/.test(line))).toBe(true)
   })
 
-  test('that is narrowed while a mirror runs has lines that fit, with the remaining time', async () => {
+  test('lines fit, with the remaining time, when the terminal is narrowed while a mirror runs', async () => {
     const origin = await startServer(portail, { logLevel: 'silent' })
     key = origin.key
     const front = await startFront(passOn(origin.url))

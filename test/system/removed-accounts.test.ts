@@ -154,7 +154,7 @@ describe.each(engines)('on %s', (engine) => {
       ...{ status: 0, stderr: expect.stringContaining('the account bob is removed') },
     })
     expect(await logins()).toEqual(['alice', 'zoé'])
-    // There is no operator left to lose.
+    // No operator is left.
     expect(await importing([goes(3)])).toMatchObject({ status: 0 })
   })
 
@@ -196,7 +196,7 @@ describe.each(engines)('on %s', (engine) => {
       expect([await pass(), await auteurs()]).toEqual([[], [1, 2]])
     })
 
-    test('of some authors only keeps such an author too', async () => {
+    test('a mirror of some authors only keeps such an author too', async () => {
       expect(await pass({ authors: [1] })).toEqual([
         '--authors does not name author 4; kept because account root uses this author; to remove the account: palmares accounts remove root',
       ])

@@ -48,7 +48,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     await primary.destroy()
   })
 
-  test('return the same bytes as the primary, and relieve it of the reads', async () => {
+  test('replicas return the same bytes as the primary, and relieve it of the reads', async () => {
     const [alone, node] = [nodes[0]!, await start()]
     await node.get('/rubriques', key)
     const before = node.store.state().reads
@@ -68,7 +68,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     })
   })
 
-  test('that lag show nothing old: the next request after a change has it, and the replica is used again later', async () => {
+  test('a lagging replica shows nothing old: the next request after a change has it, and the replica is used again later', async () => {
     const node = await start()
     await replay('pause')
     try {
@@ -87,7 +87,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     expect(node.store.state().reads.replica - before).toBe(20)
   })
 
-  test('never mix two versions in one response, nor go back, while changes continue', async () => {
+  test('responses never mix two versions, nor go back, while changes continue', async () => {
     const node = await start()
     let isWriting = true
     const writing = (async () => {
@@ -110,7 +110,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     await writing
   })
 
-  test('fall back to the primary when the replica is killed, at once and without failures, and return to it', async () => {
+  test('reads fall back to the primary when the replica is killed, at once and without failures, and return to it', async () => {
     const node = await start()
     let isReading = true
     const statuses: Record<number, number> = {}
@@ -138,7 +138,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     expect(node.logged.filter((line) => line.includes('reads go to the primary meanwhile'))).not.toHaveLength(0)
   })
 
-  test('that hang delay one request, and are then not used', async () => {
+  test('a hanging replica delays one request, and is then not used', async () => {
     const node = await start()
     await node.get('/rubriques?h=0', key)
     replica.pause()

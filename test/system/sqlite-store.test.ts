@@ -79,7 +79,7 @@ test('versions includes the commit of another process at once, and each change a
 })
 
 describe('backup', () => {
-  test('of a live store copies one version of it, while another process keeps writing', async () => {
+  test('the backup of a live store has one version of it, while another process keeps writing', async () => {
     await addRubrique(store, 'r')
     const writer = inOtherProcess(`
       for (let i = 2; ; i++) {
@@ -100,7 +100,7 @@ describe('backup', () => {
     }
   })
 
-  test('is a store whose readers and writers do not wait for each other', async () => {
+  test('a backup is a store whose readers and writers do not wait for each other', async () => {
     const copyFile = join(folder, 'copy.db')
     await store.backup(copyFile)
     const copy = await openStore(`sqlite:${copyFile}`, { create: false })
@@ -112,7 +112,7 @@ describe('backup', () => {
     expect(statSync(copyFile).mode & 0o777).toBe(0o600)
   })
 
-  test('overwrites no file', async () => {
+  test('a backup overwrites no file', async () => {
     writeFileSync(join(folder, 'mine'), 'precious')
     await expect(store.backup(join(folder, 'mine'))).rejects.toMatchObject({ fault: 'unreachable' })
     expect(statSync(join(folder, 'mine')).size).toBe(8)
@@ -147,7 +147,7 @@ describe('a file that is not a store is refused and unchanged:', () => {
     expect([statSync(path).size, statSync(path).mtimeMs]).toEqual([before.size, before.mtimeMs])
   })
 
-  test('one that is missing, unless creation is requested', async () => {
+  test('a missing file, unless creation is requested', async () => {
     const opening = openStore(`sqlite:${join(folder, 'none', 'none.db')}`, { create: false })
     await expect(opening).rejects.toMatchObject({ fault: 'missing' })
   })
@@ -213,8 +213,8 @@ describe('a file without WAL mode, such as a copy made by `vacuum into`', () => 
   })
 })
 
-describe('the operator gets one line, with status 1,', () => {
-  test('for a page that was overwritten, from check', async () => {
+describe('the operator gets one line, with status 1, about', () => {
+  test('an overwritten page, from check', async () => {
     await importInto(
       store,
       Array.from({ length: 3_000 }, (_, i) => ({ type: 'auteur', id_auteur: i + 1, nom: `name ${i}`, score: i })),
@@ -236,7 +236,7 @@ describe('the operator gets one line, with status 1,', () => {
     }
   })
 
-  test('for a store that another process has locked exclusively', async () => {
+  test('a store that another process has locked exclusively', async () => {
     const locked = 'sqlite:locked.db'
     await palmares(['migrate', '--database', locked], { cwd: folder })
     const holder = await takeLock(
@@ -251,7 +251,7 @@ describe('the operator gets one line, with status 1,', () => {
     await holder.release()
   })
 
-  test.runIf(process.getuid?.() === 0)('for a file or a folder that the user may not write', async () => {
+  test.runIf(process.getuid?.() === 0)('a file or a folder that the user may not write', async () => {
     await importInto(store, [{ type: 'auteur', id_auteur: 1, nom: 'a' }])
     await store.close()
     chmodSync(folder, 0o755)

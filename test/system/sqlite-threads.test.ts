@@ -71,7 +71,7 @@ describe('a long read', () => {
     expect(threads).toHaveLength(2)
   })
 
-  test('past its time limit fails, and its thread serves the next one', async () => {
+  test('a long read past its time limit fails, and its thread serves the next one', async () => {
     let asked: unknown
     const reading = made.store.read(async (db) => {
       await sleep(2_100)
@@ -83,7 +83,7 @@ describe('a long read', () => {
     expect(threads).toHaveLength(1)
   })
 
-  test('with a value that cannot be sent to the thread fails alone, and later queries get their own results', async () => {
+  test('a value that cannot be sent to the thread fails alone, and later queries get their own results', async () => {
     const answers = await made.store.read(async (db) => {
       const unsent = db.select('select ? as n', () => 0).catch((error: Error) => error.name)
       const sent = [1, 2, 3].map((n) => db.select<{ n: number }>('select ? as n', n))
@@ -92,7 +92,7 @@ describe('a long read', () => {
     expect(answers).toEqual(['DataCloneError', [{ n: 1 }], [{ n: 2 }], [{ n: 3 }]])
   })
 
-  test('fails when its thread ends, and another thread takes its place', async () => {
+  test('a long read fails when its thread ends, and another thread takes its place', async () => {
     const reading = made.store.read(async (db) => {
       await rubriques(db)
       await threads[0]?.terminate()
@@ -105,7 +105,7 @@ describe('a long read', () => {
 })
 
 describe('a write in the writer thread', () => {
-  test('that fails changes nothing, and keeps its error type', async () => {
+  test('a write that fails changes nothing, and keeps its error type', async () => {
     const before = await made.store.versions()
     const failing = (work: (db: Db) => Promise<unknown>) =>
       made.store.write({ donnees: EVERYTHING }, async (db) => {
@@ -118,7 +118,7 @@ describe('a write in the writer thread', () => {
     expect([await made.store.read(rubriques), await made.store.versions()]).toEqual([[], before])
   })
 
-  test('waits for a writer on another connection, and fails as busy if that takes too long', async () => {
+  test('a write waits for a writer on another connection, and fails as busy if that takes too long', async () => {
     const other = openDriver(made.url.slice('sqlite:'.length), { busyTimeoutMilliseconds: 0 })
     other.exec('begin immediate')
     const writing = addRubrique(made.store, 'late').catch((error) => error)
@@ -133,7 +133,7 @@ describe('a write in the writer thread', () => {
     expect(await made.store.read(rubriques)).toEqual(['waited'])
   })
 
-  test('fails and is rolled back when its thread ends, and another thread takes its place', async () => {
+  test('a write fails and is rolled back when its thread ends, and another thread takes its place', async () => {
     const writing = made.store.write({ donnees: EVERYTHING }, async (db) => {
       await db.exec("insert into rubriques (id_rubrique, nom) values (1, 'gone')")
       await threads[0]?.terminate()
@@ -145,7 +145,7 @@ describe('a write in the writer thread', () => {
     expect(await made.store.read(rubriques)).toEqual(['next'])
   })
 
-  test('is finished when the store closes, which then refuses others', async () => {
+  test('a write is finished when the store closes, which then refuses others', async () => {
     const { store, close } = await makeStore()
     const writing = addRubrique(store, 'last').then(() => store.read(rubriques))
     const long = store.read((db) => db.select<{ nb: number }>(WORK), isLong)

@@ -116,8 +116,8 @@ describe.each(engines)('on %s,', (engine) => {
     })
   })
 
-  describe('verifyOrders reports an order', () => {
-    test('with a node whose count is off by one, or with a missing node', async () => {
+  describe('verifyOrders', () => {
+    test('reports an order with a node whose count is off by one, or with a missing node', async () => {
       const damage = fc.constantFrom('nb = nb + 1', 'nb = nb - 1', 'nb = nb + 32', undefined)
       await fc.assert(
         fc.asyncProperty(anyEntries(1), fc.nat(), damage, async (entries, pick, change) => {
@@ -140,7 +140,7 @@ describe.each(engines)('on %s,', (engine) => {
       )
     })
 
-    test('whose table has one entry more or less than when it was built', async () => {
+    test('reports an order whose table has one entry more or less than when it was built', async () => {
       await fc.assert(
         fc.asyncProperty(anyEntries(1), fc.nat(), async (entries, pick) => {
           await withOrder(entries, async (db) => {
@@ -155,7 +155,7 @@ describe.each(engines)('on %s,', (engine) => {
       )
     })
 
-    test('with a leaf larger than a read ever takes', async () => {
+    test('reports an order with a leaf larger than a read ever takes', async () => {
       const entries = Array.from({ length: MAX_MEMBERS + 33 }, (_, id): Entry => [7, id + 1])
       await withOrder(entries, async (db) => {
         await db.exec("delete from noeuds where arbre = 'essai' and niveau = 0 and id in (33, 65)")
@@ -164,7 +164,7 @@ describe.each(engines)('on %s,', (engine) => {
       })
     })
 
-    test('that counts entries which do not exist', async () => {
+    test('reports an order that counts entries which do not exist', async () => {
       await withOrder([], async (db) => {
         await db.exec("insert into noeuds values ('essai', 0, 1, 1, 1)")
         expect(await verifyOrders(db, ESSAI)).toEqual(['the order essai'])
@@ -176,7 +176,7 @@ describe.each(engines)('on %s,', (engine) => {
 const ESSAI = { pattern: 'essai', entries: "select 'essai' as arbre, cle, id from essai" }
 const NONE = { pattern: 'essai', entries: 'select null as arbre, 0 as cle, 0 as id where false' }
 
-/** Builds the order of some entries, and shows it with them in order; all in one transaction. */
+/** Builds the order of some entries, and passes it on with the sorted entries, in one transaction. */
 async function withOrder(entries: Entry[], work: (db: Db, sorted: Entry[]) => Promise<void>): Promise<void> {
   await store.write({}, async (db) => {
     await db.exec('delete from essai')
@@ -205,7 +205,7 @@ async function expectLeaf(db: Db, sorted: Entry[], key: Entry): Promise<void> {
   expect(countBefore(sorted, key) - leaf.before).toBeLessThanOrEqual(MAX_MEMBERS)
 }
 
-/** How many entries of a sorted array come before a key, by halving. */
+/** How many entries of a sorted array come before a key, by binary search. */
 function countBefore(sorted: Entry[], key: Entry): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {
