@@ -171,9 +171,9 @@ describe.each(engines)('a refused file leaves %s unchanged:', (engine) => {
 
   test.each<[string, Tables, string[]]>([
     ['missing', { solves: undefined, awards: undefined }, ['db/solves.json is missing', 'db/awards.json is missing']],
-    ['missing, for the accounts', { users: undefined }, ['db/users.json is missing']],
+    ['of accounts that is missing', { users: undefined }, ['db/users.json is missing']],
     [
-      'missing, for the dates',
+      'of dates that is missing',
       { submissions: undefined },
       ['db/submissions.json is missing; the dates of 6 solve(s) are in it'],
     ],
