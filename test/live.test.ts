@@ -298,9 +298,15 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       for (const [i, { type }] of missing.entries()) {
         expect(lignes[i]).toMatchObject({ resultat: 'refusee', raison: expect.stringContaining(`have this ${type}`) })
       }
-      const goes = { type: 'auteur', id_auteur: 777, supprime: true }
+      const removal = { type: 'auteur', id_auteur: 777, supprime: true }
       expect(
-        await results(auteur, partial({ type: 'auteur', id_auteur: 777, lang: 'fr' }), goes, partial(auteur), auteur),
+        await results(
+          auteur,
+          partial({ type: 'auteur', id_auteur: 777, lang: 'fr' }),
+          removal,
+          partial(auteur),
+          auteur,
+        ),
       ).toEqual(['appliquee', 'appliquee', 'appliquee', 'refusee', 'appliquee'])
       expect(await one('auteur', 777)).toEqual({ ...auteur, score: 0 })
     })
@@ -386,8 +392,8 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     await importInto(server.store, dump, { replace: true })
     const targets = everything(new Model(dump))
     await expectRight([...targets, '/auteurs/50'])
-    const goes = { type: 'auteur', id_auteur: 50, supprime: true }
-    expect((await post([goes, goes])).lignes.map(({ resultat }) => resultat)).toEqual(['appliquee', 'connue'])
+    const removal = { type: 'auteur', id_auteur: 50, supprime: true }
+    expect((await post([removal, removal])).lignes.map(({ resultat }) => resultat)).toEqual(['appliquee', 'connue'])
     await waitForChanges(server)
     expect((await exportFrom(server.store)).filter((line) => line.id_auteur === 50)).toEqual([])
     expect((await server.get('/auteurs/50')).status).toBe(404)

@@ -141,9 +141,9 @@ describe('faults of the dialect', () => {
     )
     const isOfList = path === '/auteurs'
     expect(isOfList ? [failure] : warnings).toEqual([expect.stringMatching(message)])
-    const isSpoilt = ({ type, id_auteur, id_challenge }: DumpLine) =>
+    const isAffected = ({ type, id_auteur, id_challenge }: DumpLine) =>
       isOfList || (path === '/auteurs/9' ? id_auteur === 9 : type === 'challenge' && id_challenge === 1)
-    expect((await exportFrom(copy.store)).filter(isSpoilt)).toEqual(before.filter(isSpoilt))
+    expect((await exportFrom(copy.store)).filter(isAffected)).toEqual(before.filter(isAffected))
   })
 })
 

@@ -211,11 +211,11 @@ for (const engine of engines) {
         const used = (await useOf(key))!.derniere_utilisation!
         expect([used % HOUR_SECONDS, Math.abs(nowSeconds() - used) <= HOUR_SECONDS]).toEqual([0, true])
         const before = createHash('sha256')
-          .update(await keptOf(server))
+          .update(await storedBytes(server))
           .digest('hex')
         for (let i = 0; i < 30; i++) expect(await statusWith({ cookie })).toBe(200)
         const after = createHash('sha256')
-          .update(await keptOf(server))
+          .update(await storedBytes(server))
           .digest('hex')
         expect(after).toBe(before)
       })
@@ -233,7 +233,7 @@ for (const engine of engines) {
       })
 
       test('has only the SHA-256 of a secret: no key, session or password', async () => {
-        const kept = (await keptOf(server)).toString('latin1')
+        const kept = (await storedBytes(server)).toString('latin1')
         for (const secret of [server.key, tokenOf(session)]) {
           expect(kept).not.toContain(secret)
           expect(kept).not.toContain(secret.slice(12))
@@ -343,7 +343,7 @@ function daysAgo(days: number): number {
 }
 
 /** Everything that a store keeps: its files, or each row of each table with the transaction that wrote it. */
-async function keptOf({ database, store }: TestServer): Promise<Buffer> {
+async function storedBytes({ database, store }: TestServer): Promise<Buffer> {
   if (store.engine === 'sqlite') {
     const path = database.slice('sqlite:'.length)
     return Buffer.concat([readFileSync(path), readFileSync(`${path}-wal`)])

@@ -58,7 +58,7 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     const [row] = await runSql<{ nb: string }>(database, sql)
     return Number(row!.nb)
   }
-  const expectAway = async () => {
+  const expectOutage = async () => {
     // Each is answered although PostgreSQL is unavailable.
     for (const path of ['/classement', '/challenges/1', '/nothing']) expectUnavailable(await node.get(path, key))
     expect(await login()).toBe(503)
@@ -68,7 +68,7 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     const body = new URLSearchParams({ login: ACCOUNT.login, password: ACCOUNT.password })
     return (await fetch(`${node.url}/login`, { method: 'POST', body })).status
   }
-  const expectBack = async () => {
+  const expectRecovery = async () => {
     await until(async () => (await read()).status === 200)
     await until(async () => (await probe('ready')) === 200)
     await until(async () => (await login()) === 200)
@@ -79,9 +79,9 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
   for (const mode of ['fast', 'immediate'] as const) {
     test(`after a stop (${mode}) and a restart: 503 with Retry-After meanwhile, ready fails, live succeeds, and all recovers`, async () => {
       await primary.stop(mode)
-      await expectAway()
+      await expectOutage()
       await primary.start()
-      await expectBack()
+      await expectRecovery()
     })
   }
 
@@ -117,7 +117,7 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
       await killConnections(database)
       for (const { status } of await Promise.all(reads)) expect([200, 503]).toContain(status)
     }
-    await expectBack()
+    await expectRecovery()
   })
 
   test('when it is slow, but within the timeout, requests wait and succeed', async () => {
@@ -135,41 +135,41 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
   test('when it is too slow: 503 within the timeout, and all recovers', async () => {
     proxy.delay(3_000)
     try {
-      await expectAway()
+      await expectOutage()
     } finally {
       proxy.delay(0)
     }
-    await expectBack()
+    await expectRecovery()
   })
 
   test('when it is silent, as behind a cut cable: 503 within the timeout, and all recovers', async () => {
     proxy.blackhole(true)
     try {
-      await expectAway()
+      await expectOutage()
     } finally {
       proxy.blackhole(false)
     }
-    await expectBack()
+    await expectRecovery()
   })
 
   test('when it is frozen: 503 within the timeout, and all recovers', async () => {
     primary.pause()
     try {
-      await expectAway()
+      await expectOutage()
     } finally {
       primary.resume()
     }
-    await expectBack()
+    await expectRecovery()
   })
 
   test('when it is unreachable: 503 at once, and all recovers', async () => {
     proxy.cut()
     try {
-      await expectAway()
+      await expectOutage()
     } finally {
       await proxy.restore()
     }
-    await expectBack()
+    await expectRecovery()
   })
 
   test('when every connection is in use: 503, and all recovers when one is free', async () => {
@@ -184,7 +184,7 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     for (const answer of answers) if (answer.status !== 200) expectUnavailable(answer)
     isHolding = false
     await Promise.all(holders)
-    await expectBack()
+    await expectRecovery()
   })
 
   test('when it refuses connections, or a table is changed or missing: never a 500, and all recovers', async () => {
@@ -202,7 +202,7 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
       return statuses.has(503)
     })
     await primary.sql(`alter database ${name} allow_connections true`)
-    await expectBack()
+    await expectRecovery()
     for (const change of [
       'alter table auteurs alter column nom type varchar(500)',
       'alter table auteurs alter column nom type text collate "C"',
@@ -214,7 +214,7 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
       await runSql(database, change)
       await readSome()
     }
-    await expectBack()
+    await expectRecovery()
     expect([...statuses].sort()).toEqual([200, 503])
   })
 

@@ -76,7 +76,7 @@ describe('a merge into new tables', () => {
     await importInto(aside({ meanwhile }), dumpOf(30))
     expect(merges).toBe(2)
     expect(await store.read(rubriques)).toContain('meanwhile')
-    await expectWhole()
+    await expectIntact()
   })
 
   test('keeps the write-ahead log short, however much it writes', async () => {
@@ -91,7 +91,7 @@ describe('a merge into new tables', () => {
     expect(mostBytes).toBeGreaterThan(MEBIBYTE)
     expect(mostBytes).toBeLessThan(4 * MEBIBYTE)
     expect(statSync(file).size).toBeGreaterThan(10 * MEBIBYTE)
-    await expectWhole()
+    await expectIntact()
   })
 })
 
@@ -117,7 +117,7 @@ describe('a large import by another process', () => {
     expect((await importing).status).toBe(0)
     expect([...seen, await countsOf(store)].filter((counts) => counts !== before)).toContain(await countsOf(store))
     expect(new Set([...seen, await countsOf(store)]).size).toBe(2)
-    await expectWhole()
+    await expectIntact()
   })
 
   test('loses neither data nor accounts written while it fills its tables', async () => {
@@ -129,7 +129,7 @@ describe('a large import by another process', () => {
     expect(await importing).toMatchObject({ status: 0 })
     expect(await store.read(rubriques)).toContain('meanwhile')
     expect(await store.read((db) => db.select('select nom from cles_api'))).toEqual([{ nom: 'test' }])
-    await expectWhole()
+    await expectIntact()
   })
 
   test.each([
@@ -153,7 +153,7 @@ describe('a large import by another process', () => {
     expect(await palmares(['check', '--database', url], { cwd: folder })).toMatchObject({ status: 0 })
     await importInto(store, [{ type: 'auteur', id_auteur: 99, nom: 'next' }])
     expect(await exportFrom(store)).toHaveLength(before.length + 1)
-    await expectWhole()
+    await expectIntact()
   })
 })
 
@@ -222,7 +222,7 @@ function addMeanwhile(): Promise<void> {
   })
 }
 
-async function expectWhole(): Promise<void> {
+async function expectIntact(): Promise<void> {
   expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
   expect(leftovers()).toBe(0)
 }

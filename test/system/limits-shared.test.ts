@@ -271,13 +271,13 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       proxy.close()
     })
 
-    for (const [what, reason, spoil] of [
+    for (const [what, reason, injectFault] of [
       ['has become a replica', 'READONLY', () => admin.replicaof('127.0.0.1', 1)],
       ['is full', 'OOM', () => admin.config('SET', 'maxmemory', '1')],
     ] as const) {
       test(`lasts while the server ${what}`, async () => {
         const { limiter, logged } = await open()
-        await spoil()
+        await injectFault()
         expect(await takes(9, limiter())).toBe(5)
         await someProbes()
         expect([await takes(9, limiter()), logged]).toEqual([0, [unavailableFor(reason)]])
@@ -377,9 +377,9 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
 
   describe('close', () => {
     test('does not wait for the server, be it available, frozen or unavailable; later takes are answered', async () => {
-      for (const spoil of [() => undefined, () => redis.pause(), () => redis.stop()]) {
+      for (const injectFault of [() => undefined, () => redis.pause(), () => redis.stop()]) {
         const { limits, limiter, logged } = await open()
-        await spoil()
+        await injectFault()
         const taken = takes(3, limiter())
         await limits.close()
         await taken

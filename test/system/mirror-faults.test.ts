@@ -49,7 +49,7 @@ const pass = (settings: Parameters<typeof mirrorInto>[2] = {}) =>
   mirrorInto(copy.store, front.url, { key: origin.key, clock, ...settings })
 
 /** Applies a fault to every response below a path. */
-function spoil(path: string, fault: Fault): void {
+function injectFault(path: string, fault: Fault): void {
   front.fault = (asked, usual, response) => (asked.path.startsWith(path) ? fault(asked, usual, response) : usual())
 }
 
@@ -247,17 +247,17 @@ describe('a fault during an update of a copy', () => {
     async (_, path, fault, message) => {
       await change()
       const before = await exportFrom(copy.store)
-      spoil(path, fault)
+      injectFault(path, fault)
       const warnings: string[] = []
       expect(await pass({ ...bounds, warnings })).toMatchObject({ faults: 1, isStopped: false })
       expect(warnings).toEqual([expect.stringMatching(message)])
       expect(warnings[0]).not.toMatch(new RegExp(`secret|${origin.key}`))
-      const isSpoilt = (line: DumpLine) =>
+      const isAffected = (line: DumpLine) =>
         path === '/challenges/2' ? line.id_challenge === 2 && line.type === 'challenge' : line.id_auteur === 9
       const expected = await expectedCopy(origin)
       const copied = await exportFrom(copy.store)
-      expect(copied.filter(isSpoilt)).toEqual(before.filter(isSpoilt))
-      expect(copied.filter((line) => !isSpoilt(line))).toEqual(expected.filter((line) => !isSpoilt(line)))
+      expect(copied.filter(isAffected)).toEqual(before.filter(isAffected))
+      expect(copied.filter((line) => !isAffected(line))).toEqual(expected.filter((line) => !isAffected(line)))
 
       front.fault = undefined
       expect(await pass()).toMatchObject({ faults: 0, isResumed: false })
@@ -271,7 +271,7 @@ describe('a fault during an update of a copy', () => {
       clock = makeClock()
       await change()
       const before = await exportFrom(copy.store)
-      spoil(path, fault)
+      injectFault(path, fault)
       const failure = await pass({ ...bounds, limits: { ...bounds.limits, ...limits } }).then(
         () => expect.unreachable('the pass should have failed'),
         (error: Error) => error,
@@ -338,7 +338,7 @@ describe('a temporary fault', () => {
 
   test('is retried with growing waits', async () => {
     let failures = 0
-    spoil('/auteurs/9', (_, usual) => (failures++ < 3 ? page(502) : usual()))
+    injectFault('/auteurs/9', (_, usual) => (failures++ < 3 ? page(502) : usual()))
     const { requests } = await pass()
     expect(clock.waits.filter((wait) => wait >= 1_000)).toEqual([1_000, 2_000, 4_000])
     expect(requests.waitedMilliseconds).toBe(0)
@@ -350,7 +350,7 @@ describe('a temporary fault', () => {
     ['a date', 503, () => new Date(clock.now() + 17_000).toUTCString()],
   ])('is retried after the Retry-After in %s', async (_, status, retryAfter) => {
     let failures = 0
-    spoil('/auteurs/9', (_asked, usual) =>
+    injectFault('/auteurs/9', (_asked, usual) =>
       failures++ < 2 ? json({ code: 'rate_limited' }, status, { 'retry-after': retryAfter() }) : usual(),
     )
     const { requests } = await pass()
@@ -423,7 +423,7 @@ describe('a portal', () => {
   beforeEach(begin)
 
   test('may redirect on its own origin', async () => {
-    spoil('/auteurs/9', ({ path }, usual) =>
+    injectFault('/auteurs/9', ({ path }, usual) =>
       path.endsWith('?moved') ? usual() : { status: 308, headers: { location: '/auteurs/9?moved' }, body: '' },
     )
     await pass()
@@ -443,7 +443,7 @@ describe('a portal', () => {
   test('an empty list of authors removes none while their pages still answer', async () => {
     await pass()
     const before = await exportFrom(copy.store)
-    spoil('/auteurs?', async (_, usual) => {
+    injectFault('/auteurs?', async (_, usual) => {
       const { etag, link, ...headers } = (await usual()).headers
       return json({}, 200, headers['api-version'] === undefined ? {} : { 'api-version': '1' })
     })
@@ -456,7 +456,7 @@ describe('a portal', () => {
       { type: 'auteur', id_auteur: 41, nom: 'short-lived' },
       { type: 'challenge', id_challenge: 92, id_rubrique: 1, titre: 'new', score: 5, auteurs: [40, 41] },
     ])
-    spoil('/auteurs/41', async (_, usual) => {
+    injectFault('/auteurs/41', async (_, usual) => {
       await importInto(origin.store, [{ type: 'auteur', id_auteur: 41, supprime: true }])
       return usual()
     })
@@ -504,7 +504,7 @@ describe('a pass that fails', () => {
   beforeEach(begin)
 
   test('keeps complete records, so that the next one continues after them', async () => {
-    spoil('/auteurs/9', () => json({}, 401))
+    injectFault('/auteurs/9', () => json({}, 401))
     await expect(pass()).rejects.toThrow('refuses the key')
     const kept = await exportFrom(copy.store)
     const challenges = (lines: DumpLine[]) => lines.filter(({ type }) => type === 'challenge')
@@ -518,7 +518,7 @@ describe('a pass that fails', () => {
   })
 
   test('ten failures in a row end the pass, without further requests', async () => {
-    spoil('/auteurs/', () => page(200))
+    injectFault('/auteurs/', () => page(200))
     const warnings: string[] = []
     await expect(pass({ warnings })).rejects.toThrow('which is not JSON')
     expect(warnings.length).toBe(9)
@@ -526,7 +526,7 @@ describe('a pass that fails', () => {
   })
 
   test('a new challenge that fails is requested once, and its solves are copied when it can be read', async () => {
-    spoil('/challenges/1', () => page(404))
+    injectFault('/challenges/1', () => page(404))
     expect((await pass()).faults).toBe(1)
     expect(front.asked.filter(({ path }) => path === '/challenges/1').length).toBe(1)
     front.fault = undefined
@@ -567,7 +567,7 @@ describe('two mirrors on one store', () => {
 
   test('do not mix their writes: the later one continues, and the earlier one fails', async () => {
     let later: Promise<unknown> | undefined
-    spoil('/auteurs/9', async (_, usual) => {
+    injectFault('/auteurs/9', async (_, usual) => {
       front.fault = undefined
       later = pass()
       await later
@@ -597,14 +597,14 @@ describe('instead of a portal,', () => {
       /it answered 401 .*: the portal refuses the key$/,
     ],
   ])('%s is recognised', async (_, fault, message) => {
-    spoil('/classement', fault)
+    injectFault('/classement', fault)
     await expect(pass()).rejects.toThrow(message)
     expect(await exportFrom(copy.store)).toEqual([])
   })
 
   test('a change of the convention between two passes is refused', async () => {
     await pass()
-    spoil('/classement', () => json([{ '0': { place: 1, id_auteur: '1', nom: 'a', score: '0' } }]))
+    injectFault('/classement', () => json([{ '0': { place: 1, id_auteur: '1', nom: 'a', score: '0' } }]))
     await expect(pass()).rejects.toThrow('spoke the contract and speaks the dialect now')
   })
 })

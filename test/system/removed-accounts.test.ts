@@ -24,7 +24,7 @@ import { palmares } from '../palmares.js'
 
 const PORTAL: DumpLine[] = [1, 2, 3, 4].map((id) => ({ type: 'auteur', id_auteur: id, nom: `a${id}`, score: 0 }))
 const PASSWORD = 'correct horse battery'
-const goes = (id_auteur: number) => ({ type: 'auteur', id_auteur, supprime: true })
+const removal = (id_auteur: number) => ({ type: 'auteur', id_auteur, supprime: true })
 
 let folder: string
 beforeAll(() => {
@@ -99,7 +99,7 @@ describe.each(engines)('on %s', (engine) => {
   })
 
   test('a live line cannot remove an author with an account, until accounts remove has run', async () => {
-    const line = () => ingest(server.store, [{ number: 1, text: JSON.stringify(goes(1)) }])
+    const line = () => ingest(server.store, [{ number: 1, text: JSON.stringify(removal(1)) }])
     expect(await line()).toEqual([
       {
         ...{ ligne: 1, resultat: 'refusee' },
@@ -112,7 +112,7 @@ describe.each(engines)('on %s', (engine) => {
   })
 
   test.each<[string, DumpLine[], string[]]>([
-    ['of an author with supprime', [goes(1)], []],
+    ['of an author with supprime', [removal(1)], []],
     ['of an author whom --replace removes', PORTAL.slice(1), ['--replace']],
   ])('an import that removes the account %s reports it', async (_, lines, options) => {
     const key = await addKey(server.store, 'alice')
@@ -131,7 +131,7 @@ describe.each(engines)('on %s', (engine) => {
     const comptes = before.filter(({ type }) => type === 'compte')
     const [alice, bob] = comptes as [DumpLine, DumpLine]
     const attempts: [DumpLine[], string[]][] = [
-      [[goes(2)], []],
+      [[removal(2)], []],
       [PORTAL.filter(({ id_auteur }) => id_auteur !== 2), ['--replace']],
       [[{ type: 'compte', login: 'bob', supprime: true }], ['--with-accounts']],
       [
@@ -150,18 +150,18 @@ describe.each(engines)('on %s', (engine) => {
       expect(await exportFrom(server.store, { withAccounts: true })).toEqual(before)
     }
     expect(await server.store.versions()).toEqual(versions)
-    expect(await importing([goes(2)], '--remove-operators')).toMatchObject({
+    expect(await importing([removal(2)], '--remove-operators')).toMatchObject({
       ...{ status: 0, stderr: expect.stringContaining('the account bob is removed') },
     })
     expect(await logins()).toEqual(['alice', 'zoé'])
     // No operator is left.
-    expect(await importing([goes(3)])).toMatchObject({ status: 0 })
+    expect(await importing([removal(3)])).toMatchObject({ status: 0 })
   })
 
   test('an account that the import moves to another author survives the removal of its first one', async () => {
     const key = await addKey(server.store, 'bob')
     const bob = (await exportFrom(server.store, { withAccounts: true })).find(({ login }) => login === 'bob')!
-    const { status, stdout, stderr } = await importing([goes(2), { ...bob, id_auteur: 4 }], '--with-accounts')
+    const { status, stdout, stderr } = await importing([removal(2), { ...bob, id_auteur: 4 }], '--with-accounts')
     expect([status, stdout]).toEqual([0, expect.stringContaining('compte: 0 added, 1 changed, 0 removed')])
     expect(stderr).not.toContain('warning')
     expect([await statusOf({ authorization: `Bearer ${key}` }), await logins()]).toEqual([200, ['alice', 'bob', 'zoé']])
@@ -183,7 +183,7 @@ describe.each(engines)('on %s', (engine) => {
     }
 
     test('keeps an author with an account in its store, in every pass, until the account is removed', async () => {
-      await importInto(server.store, [goes(3), goes(4)])
+      await importInto(server.store, [removal(3), removal(4)])
       for (let round = 0; round < 2; round++) {
         expect(await pass()).toEqual([
           '/auteurs/4: the portal no longer has this author; kept because account root uses this author; to remove the account: palmares accounts remove root',

@@ -81,7 +81,7 @@ describe.each(engines)('a streamed response, too large for the cache, on %s', (e
   test('is read only as fast as its client takes it, and its snapshot ends with the client', async () => {
     for (const isAtOnce of [true, false]) {
       const { sent } = await take(server.url, key)
-      if (!isAtOnce) await stillness(() => sockets.at(-1)!.bytesWritten)
+      if (!isAtOnce) await waitUntilStable(() => sockets.at(-1)!.bytesWritten)
       expect(server.store.state().streams).toBe(1)
       // This number includes bytes in the socket's buffer that the client has not taken.
       expect(sockets.at(-1)!.bytesWritten).toBeLessThan((CHALLENGES * DESCRIPTION_CHARACTERS * 3) / 4)
@@ -240,7 +240,7 @@ test('a shutdown finishes a response in flight and aborts one that nobody reads,
 })
 
 /** Waits until a number stops changing. */
-async function stillness(read: () => number): Promise<void> {
+async function waitUntilStable(read: () => number): Promise<void> {
   for (let before = -1; before !== read(); await sleep(200)) before = read()
 }
 

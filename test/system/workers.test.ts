@@ -70,7 +70,7 @@ describe('serve --workers', () => {
   const metrics = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   const answered = async () => sumOf(await metrics(), 'palmares_http_request_duration_seconds_count')
   const living = async () => sumOf(await metrics(), 'palmares_workers')
-  const gone = () => vi.waitFor(() => expect(processes()).toEqual([]), PATIENCE)
+  const allEnded = () => vi.waitFor(() => expect(processes()).toEqual([]), PATIENCE)
   /** Waits until this many processes have begun to stop. */
   const stopping = (count: number) =>
     vi.waitFor(() => expect(log().filter(({ msg }) => msg === 'stopping')).toHaveLength(count), PATIENCE)
@@ -259,7 +259,7 @@ describe('serve --workers', () => {
     await stopping(2)
     pending.write(LOGIN)
     expect(await until(pending, 'service_session')).toContain('HTTP/1.1 200')
-    await gone()
+    await allEnded()
   })
 
   test('a worker that cannot start is restarted again and again, with growing pauses', async () => {
