@@ -7,7 +7,7 @@ const late = () => new Error('late')
 const full = () => new Error('full')
 const closed = () => new Error('closed')
 
-test('works run as many at once as there are permits, in the order of the calls', async () => {
+test('as many tasks run at once as there are permits, in the order of the calls', async () => {
   const semaphore = new Semaphore({ permits: 2 })
   const gates = Array.from({ length: 4 }, makeGate)
   const begun: number[] = []
@@ -25,7 +25,7 @@ test('works run as many at once as there are permits, in the order of the calls'
   expect([begun, semaphore.count]).toEqual([[0, 1, 2, 3], 0])
 })
 
-test('a work that fails gives its permit back', async () => {
+test('a task that fails releases its permit', async () => {
   const semaphore = new Semaphore({ permits: 1 })
   const failing = () => {
     throw new Error('its own')
@@ -34,7 +34,7 @@ test('a work that fails gives its permit back', async () => {
   expect(await semaphore.run(async () => 'next')).toBe('next')
 })
 
-test('a caller beyond the queue is refused, and a take never waits', async () => {
+test('a caller past the queue limit is refused, and take never waits', async () => {
   const semaphore = new Semaphore({ permits: 3, maxQueued: 1, full })
   const release = semaphore.take(2)
   expect(() => semaphore.take(2)).toThrow('full')
@@ -49,7 +49,7 @@ test('a caller beyond the queue is refused, and a take never waits', async () =>
   expect([semaphore.count, typeof semaphore.take(3)]).toEqual([0, 'function'])
 })
 
-test('a work whose turn does not come before its deadline is refused then, and never begun', async () => {
+test('a task that gets no turn before its deadline is refused then, and never starts', async () => {
   const semaphore = new Semaphore({ permits: 1 })
   const end = makeGate()
   const done: string[] = []
@@ -65,7 +65,7 @@ test('a work whose turn does not come before its deadline is refused then, and n
   expect([await inTime, done]).toEqual(['in time', ['long']])
 })
 
-test('a work whose turn comes when its deadline has just passed is refused, and does not wait for ever', async () => {
+test('a task whose turn comes just after its deadline is refused, and does not wait forever', async () => {
   const semaphore = new Semaphore({ permits: 1 })
   const before = semaphore.run(async () => {
     const end = Date.now() + 30
@@ -78,7 +78,7 @@ test('a work whose turn comes when its deadline has just passed is refused, and 
   expect(begun).toEqual([])
 })
 
-test('closing waits for those who hold a permit and those who wait, and refuses all others', async () => {
+test('close waits for running and queued tasks, and refuses all others', async () => {
   const semaphore = new Semaphore({ permits: 1, closed })
   const end = makeGate()
   const done: string[] = []
@@ -97,7 +97,7 @@ test('closing waits for those who hold a permit and those who wait, and refuses 
   await semaphore.close()
 })
 
-/** What a list holds when all that can run has run. */
+/** What a list contains when everything that can run has run. */
 async function settled<T>(list: readonly T[]): Promise<T[]> {
   await new Promise((resolve) => setImmediate(resolve))
   return [...list]

@@ -35,7 +35,7 @@ describe('fold', () => {
     expect(fold(text)).toBe(folded)
   })
 
-  test('is NFKD, without marks, lower case, final sigma as sigma, code point by code point', () => {
+  test('is NFKD without marks, in lower case, with a final sigma as sigma, code point by code point', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         let restated = ''
@@ -48,7 +48,7 @@ describe('fold', () => {
     )
   })
 
-  test('gives the same for every normal form of a text', () => {
+  test('is the same for every normal form of a text', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         for (const form of ['NFC', 'NFD', 'NFKC', 'NFKD']) expect(fold(text.normalize(form))).toBe(fold(text))
@@ -57,7 +57,7 @@ describe('fold', () => {
     )
   })
 
-  test('finds every part of an ASCII text in it, in any letter case', () => {
+  test('finds every part of an ASCII text, in any letter case', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary-ascii' }), fc.nat(), fc.nat(), (text, a, b) => {
         const part = text.slice(Math.min(a, b) % (text.length + 1), Math.max(a, b) % (text.length + 1))

@@ -16,10 +16,10 @@ import { walksOf, watching } from './plans.js'
 import { petitPortail } from './wire.js'
 
 const TABLES = ['sessions', 'cles_api', 'adresses_connues']
-/** They lead through everything of an account that ended. */
+/** Indexes that also cover an account's ended credentials. */
 const WIDE = ['sessions_compte', 'cles_api_compte']
 
-describe.each(engines)('on %s, no statement walks what has ended', (engine) => {
+describe.each(engines)('on %s, no statement scans ended credentials', (engine) => {
   let place: { url: string; remove(): unknown }
   let store: Store
   let login: Login
@@ -28,7 +28,7 @@ describe.each(engines)('on %s, no statement walks what has ended', (engine) => {
 
   beforeAll(async () => {
     place = await makePlace(engine)
-    // One that does not serve: its connection is in this thread, where it can be asked for plans.
+    // Opened as a command opens it: SQLite runs in this thread, where its plans can be read.
     store = await openStore(place.url, { create: true })
     await importInto(store, petitPortail)
     await addAccount(store, ACCOUNT)
@@ -82,7 +82,7 @@ describe.each(engines)('on %s, no statement walks what has ended', (engine) => {
   }
 })
 
-/** So many rows that PostgreSQL's planner prefers an index. SQLite plans without looking at them. */
+/** So many rows that PostgreSQL's planner prefers an index. SQLite's plans ignore the number of rows. */
 async function fillAll(db: Db): Promise<void> {
   const now = nowSeconds()
   const many = 'from generate_series(1, 20000) g'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { engines, exportKey, heard, importInto, startServer, type TestServer } from './harness.js'
+import { engines, exportKey, importInto, startServer, type TestServer, waitForChanges } from './harness.js'
 import { readsDuring } from './reads.js'
 import { petitPortail, problemOf, unlessShed } from './wire.js'
 
@@ -13,7 +13,7 @@ describe.each(engines)('a conditional request on %s', (engine) => {
     vi.useFakeTimers({ toFake: ['Date'], now: NOW })
     server = await startServer(petitPortail, { engine, settings: { rateLimit: 20, addressRateLimit: 5 } })
   })
-  // Every test has its own minute, and so a budget that nobody has used.
+  // Each test has its own minute, so a fresh budget.
   beforeEach(() => {
     vi.setSystemTime(NOW + 60_000 * ++minutes)
   })
@@ -33,15 +33,15 @@ describe.each(engines)('a conditional request on %s', (engine) => {
     return [status, Number(/r=(\d+);/.exec(headers.get('ratelimit') ?? '')?.[1])]
   }
 
-  /** What differs in its address and not in its body. */
+  /** Addresses that differ while the body stays the same. */
   const FAMILIES: [what: string, path: (i: number) => string][] = [
     ['a page', (i) => `/auteurs?debut_auteurs=${1_000 + i}`],
     ['another list', (i) => `/rubriques?essai=${i}`],
     ['a page of the dialect', (i) => `/rootme/auteurs?debut_auteurs=${1_000 + i}`],
   ]
 
-  describe.each(FAMILIES)('for %s that is not cached', (_, path) => {
-    test.each(['the tag of its body', '*'])('costs one request, by %s', async (by) => {
+  describe.each(FAMILIES)('for %s outside the cache', (_, path) => {
+    test.each(['the tag of its body', '*'])('costs one request, with %s', async (by) => {
       const isStar = by === '*'
       const condition = isStar ? by : await tagOf(path(0))
       const left = isStar ? 20 : 19
@@ -54,7 +54,7 @@ describe.each(engines)('a conditional request on %s', (engine) => {
     })
   })
 
-  test('costs one request where the response had to be read, and nothing once it is cached, as its headers say', async () => {
+  test('costs one request if the response must be read, and nothing once it is cached, as its headers say', async () => {
     const tag = await tagOf('/challenges?debut_challenges=1')
     expect(await seen(ask('/challenges?debut_challenges=2', tag))).toEqual([304, 18])
     for (let i = 0; i < 3; i++) expect(await seen(ask('/challenges?debut_challenges=2', tag))).toEqual([304, 18])
@@ -63,7 +63,7 @@ describe.each(engines)('a conditional request on %s', (engine) => {
     expect(await seen(ask('/challenges?debut_challenges=2'))).toEqual([200, 17])
   })
 
-  test('costs one request for *, cached or not, unless it names the tag too', async () => {
+  test('costs one request for *, cached or not, unless it also names the tag', async () => {
     const tag = await tagOf('/challenges')
     expect(await seen(ask('/challenges', '*'))).toEqual([304, 18])
     expect(await seen(ask('/challenges', '"a", *'))).toEqual([304, 17])
@@ -71,7 +71,7 @@ describe.each(engines)('a conditional request on %s', (engine) => {
     expect(await seen(ask('/challenges', '*', { method: 'HEAD' }))).toEqual([304, 16])
   })
 
-  test('costs one request where the cache holds nothing', async () => {
+  test('costs one request when there is no cache', async () => {
     const own = await startServer(petitPortail, { engine, settings: { rateLimit: 20, cacheMegabytes: 0 } })
     const tag = await tagOf('/challenges', {}, own)
     expect(await seen(ask('/challenges', tag, {}, own))).toEqual([304, 18])
@@ -79,7 +79,7 @@ describe.each(engines)('a conditional request on %s', (engine) => {
     await own.close()
   })
 
-  test('for a whole answer is counted alike, each encoding by itself', async () => {
+  test('a streamed response is charged the same way, separately for each encoding', async () => {
     const authorization = `Bearer ${await exportKey(server)}`
     for (const path of ['/export', '/ctftime']) {
       for (const encoding of ['identity', 'gzip']) {
@@ -92,7 +92,7 @@ describe.each(engines)('a conditional request on %s', (engine) => {
     }
   })
 
-  test('for the description of the API is free by its tag, and costs its address a request for *', async () => {
+  test('the description of the API is free with its tag, and costs its address a request with *', async () => {
     const first = await unlessShed(() => server.anonymous('/openapi.json'))
     const by = (condition: string) =>
       unlessShed(() => server.anonymous('/openapi.json', { headers: { 'if-none-match': condition } }))
@@ -105,16 +105,16 @@ describe.each(engines)('a conditional request on %s', (engine) => {
     await problemOf(await by(tag), 'address_limited')
   })
 
-  test('costs one request each where several wait for a response that one of them reads', async () => {
+  test('costs one request each when several wait for a response that one of them reads', async () => {
     const identity = { headers: { 'accept-encoding': 'identity' } }
     const tag = await tagOf('/ctftime', identity)
     let waited = 0
-    // Again where none of them waited.
+    // Tried again if none of them waited.
     for (let round = 1; waited < 2; round++) {
       vi.setSystemTime(NOW + 60_000 * ++minutes)
-      // An import of anything empties the cache, though this body stays as it is.
+      // Any import empties the cache, though this body stays the same.
       await importInto(server.store, [{ type: 'environnement_virtuel', id_environnement_virtuel: round, nom: 'Un' }])
-      await heard(server)
+      await waitForChanges(server)
       const before = await misses()
       const answers = await Promise.all(times(5, () => seen(ask('/ctftime', tag, identity))))
       waited = (await misses()) - before

@@ -4,7 +4,7 @@ import { ACCOUNT, addAccount, addKey, engines, startServer, type TestServer } fr
 import { readsDuring } from './reads.js'
 import { BOB, petitPortail, problemOf, sessionOf, unlessShed } from './wire.js'
 
-/** As many as a head of 16 KiB takes. */
+/** As many as fit in a head of 16 KiB. */
 const MANY = 230
 const NOW = Date.UTC(2026, 0, 31, 12, 0, 18)
 
@@ -19,10 +19,10 @@ describe.each(engines)('a request with many credentials on %s', (engine) => {
     vi.useFakeTimers({ toFake: ['Date'], now: NOW })
     server = await startServer(petitPortail, { engine, settings: { rateLimit: 600, addressRateLimit: 20 } })
     await addAccount(server.store, BOB)
-    // The first read of all is that of the journal.
+    // The very first read is that of the journal.
     expect((await ask([`api_key=${server.key}`])).status).toBe(200)
   })
-  // Every test has its own minute, and so budgets that nobody has used.
+  // Each test has its own minute, so fresh budgets.
   beforeEach(() => {
     vi.setSystemTime(NOW + 60_000 * ++minutes)
   })
@@ -35,8 +35,8 @@ describe.each(engines)('a request with many credentials on %s', (engine) => {
     unlessShed(() => server.anonymous(path, { headers: { cookie: cookies.join('; '), ...headers } }))
   const newKey = async (login = ACCOUNT.login) => `api_key=${await addKey(server.store, login)}`
 
-  describe('none of which is valid', () => {
-    test('costs one read of the store, whatever their kind and wherever they are sent', async () => {
+  describe('that are all invalid', () => {
+    test('costs one read of the store, whatever their kind and position', async () => {
       const same = makeSessionToken()
       const attacks: [cookies: string[], headers?: Record<string, string>, path?: string][] = [
         [sessions(MANY)],
@@ -65,7 +65,7 @@ describe.each(engines)('a request with many credentials on %s', (engine) => {
       }
     })
 
-    test('is charged to its address before more than one is looked up; past its budget each costs one read at most', async () => {
+    test('is charged to its address before a second one is looked up; past its budget each request costs at most one read', async () => {
       const { reads, value } = await readsDuring(server, () => Promise.all(times(60, () => ask(sessions(MANY)))))
       const statuses = value.map(({ status }) => status).sort()
       expect(statuses).toEqual([...times(20, () => 401), ...times(40, () => 429)])
@@ -78,8 +78,8 @@ describe.each(engines)('a request with many credentials on %s', (engine) => {
     })
   })
 
-  describe('of which one is valid', () => {
-    test('is admitted if that is among the first four, sessions first; further ones are ignored', async () => {
+  describe('one of which is valid', () => {
+    test('is admitted if that one is among the first four, sessions first; the others are ignored', async () => {
       expect((await ask([...keys(3), await newKey()])).status).toBe(200)
       await problemOf(await ask([...keys(4), await newKey()]), 'credential_invalid')
       expect((await ask([...keys(MANY - 60), await sessionOf(server)])).status).toBe(200)
@@ -89,7 +89,7 @@ describe.each(engines)('a request with many credentials on %s', (engine) => {
       expect((await ask(keys(3), { authorization: `Bearer ${bearer}` })).status).toBe(200)
     })
 
-    test('counts what is sent twice once, and what is malformed not at all', async () => {
+    test('ignores duplicates and malformed credentials', async () => {
       const [again] = sessions(1) as [string]
       const malformed = [
         'service_session=',
@@ -104,7 +104,7 @@ describe.each(engines)('a request with many credentials on %s', (engine) => {
       expect([value.status, reads]).toEqual([200, 1])
     })
 
-    test('is admitted without a read if that one is cached, wherever it stands behind others of its kind', async () => {
+    test('is admitted without a read if that one is cached, unless others of its kind come first', async () => {
       const [session, key] = [await sessionOf(server), await newKey()]
       expect([(await ask([session])).status, (await ask([key])).status]).toEqual([200, 200])
       for (const cookies of [
@@ -125,7 +125,7 @@ describe.each(engines)('a request with many credentials on %s', (engine) => {
       }
     })
 
-    test('is a session before it is a key, cached or not', async () => {
+    test('uses a session before a key, cached or not', async () => {
       const [session, key] = [await sessionOf(server, BOB), await newKey()]
       for (const cached of [[], [key], [key, session]]) {
         if (cached.length > 0) expect((await ask([cached.at(-1) as string])).status).toBe(200)
@@ -134,7 +134,7 @@ describe.each(engines)('a request with many credentials on %s', (engine) => {
       }
     })
 
-    test('is charged to its account alone, and never refused because of its address', async () => {
+    test('is charged to its account only, and never refused because of its address', async () => {
       const left = (budget: string, r: number) => expect.stringMatching(new RegExp(`^"${budget}";r=${r};`))
       for (let i = 0; i < 25; i++) {
         const key = i < 5 ? await newKey(BOB.login) : `api_key=${server.key}`
@@ -149,7 +149,7 @@ describe.each(engines)('a request with many credentials on %s', (engine) => {
       expect((await ask([`api_key=${server.key}`])).status).toBe(200)
     })
 
-    test('is found past the budget of the address if it is cached, or the first that is well-formed', async () => {
+    test('is admitted past the budget of the address if that one is cached or the first well-formed one', async () => {
       await Promise.all(times(20, () => ask([])))
       const [first, second] = [await newKey(BOB.login), await newKey(BOB.login)]
       await problemOf(await ask([...keys(1), first]), 'address_limited')
@@ -159,7 +159,7 @@ describe.each(engines)('a request with many credentials on %s', (engine) => {
     })
   })
 
-  test('still says the most that is known of why none is valid', async () => {
+  test('reports the most specific reason why none is valid', async () => {
     const session = await sessionOf(server)
     expect((await server.anonymous('/login', { method: 'DELETE', headers: { cookie: session } })).status).toBe(204)
     await problemOf(await ask([...sessions(3), session, ...keys(20)]), 'credential_revoked')

@@ -4,10 +4,10 @@ import { exchange, parseAnswer, petitPortail, problemOf } from './wire.js'
 
 type LogLine = Record<string, unknown> & { suppressed?: Record<string, number> }
 
-/** Requests at once in a campaign. */
+/** The number of concurrent requests in a campaign. */
 const AT_ONCE = 20
 
-/** Bytes that a stranger may send, whichever part of the server refuses them. */
+/** Requests that a stranger may send, refused by different parts of the server. */
 const ATTACKS = [
   'DESCRIBE / RTSP/1.0\r\n\r\n',
   'ANNOUNCE rtsp://a/ RTSP/1.0\r\nHost: a\r\n\r\n',
@@ -37,7 +37,7 @@ afterEach(async () => {
   server = undefined
 })
 
-/** Sends each of these on a connection of its own, some at once, and gives their answers. */
+/** Sends each of these on its own connection, several at a time, and returns the responses. */
 async function campaign(url: string, attacks: readonly string[]): Promise<Response[]> {
   const left = attacks.entries()
   const answers: Response[] = []
@@ -50,7 +50,7 @@ async function campaign(url: string, attacks: readonly string[]): Promise<Respon
 
 const linesOf = (log: readonly string[]) => log.map((line) => JSON.parse(line) as LogLine)
 
-/** Waits until a counter, or the counts of a histogram, make a sum: an answer is counted when it has ended, which its client may know first. */
+/** Waits until a counter, or the counts of a histogram, reach a sum. A client may have its response before it is counted. */
 async function expectTotal({ metrics }: Pick<TestServer, 'metrics'>, name: string, expected: number): Promise<void> {
   const total = async () => {
     const text = await metrics.registry.metrics()
@@ -60,12 +60,12 @@ async function expectTotal({ metrics }: Pick<TestServer, 'metrics'>, name: strin
   await expect.poll(total).toBe(expected)
 }
 
-describe('whatever strangers send', () => {
-  test('is refused with an id, counted once, charged, and no fault of the server', async () => {
+describe('any bytes from strangers', () => {
+  test('are refused with a request id, counted once, charged, and logged as no fault of the server', async () => {
     server = await startServer(petitPortail, { settings: { rateLimit: 600, addressRateLimit: 100_000 } })
     const answers = await campaign(server.url, Array(10).fill(ATTACKS).flat())
     for (const answer of answers) {
-      // 503: the machine is busy.
+      // 503 if the machine is busy.
       expect([400, 401, 405, 414, 501, 503, 505]).toContain(answer.status)
       expect(answer.headers.get('x-request-id')).toMatch(/^\S+$/)
     }
@@ -74,12 +74,12 @@ describe('whatever strangers send', () => {
     expect(linesOf(server.log).filter(({ level, msg }) => Number(level) > 30 && msg !== 'overloaded')).toEqual([])
   })
 
-  test('is charged to its address, and limited with it', async () => {
+  test('are charged to their address, and limited with it', async () => {
     server = await startServer(petitPortail, { settings: { rateLimit: 600, addressRateLimit: 5 } })
-    // The page costs nobody a request.
+    // Requests of the page are not charged.
     const charged = ATTACKS.filter((bytes) => !bytes.startsWith('SOURCE / '))
     for (const bytes of charged) {
-      // More than twice the budget, as a minute may turn meanwhile.
+      // More than twice the budget, because a new minute may start meanwhile.
       const answers = await campaign(server.url, Array(12).fill(bytes))
       const limited = answers.find(({ status }) => status === 429)
       if (!limited) throw new Error(`not limited: ${JSON.stringify(bytes)}`)
@@ -91,7 +91,7 @@ describe('whatever strangers send', () => {
   })
 })
 
-test('a malformed request with a credential is told what is wrong though strangers have spent the budget of its address', async () => {
+test('a malformed request with a credential gets its error even if the budget of its address is used up', async () => {
   server = await startServer(petitPortail, { settings: { rateLimit: 600, addressRateLimit: 5 } })
   const head = (line: string, host: string, credential: string) =>
     `${line} HTTP/1.1\r\nHost: ${host}\r\n${credential}Connection: close\r\n\r\n`
@@ -112,7 +112,7 @@ test('a malformed request with a credential is told what is wrong though strange
 })
 
 describe('the log', () => {
-  test('has a bounded number of lines for refusals, and says how many more there were; the metrics have all', async () => {
+  test('has a limited number of lines for refusals, and the number of suppressed ones; the metrics count all', async () => {
     server = await startServer(petitPortail)
     const attacks = Array(400).fill('DESCRIBE / RTSP/1.0\r\n\r\n')
     await campaign(server.url, attacks)
@@ -134,10 +134,10 @@ describe('the log', () => {
       'OPTIONS /challenges HTTP/1.1\r\nOrigin: https://a.example\r\nAccess-Control-Request-Method: GET\r\n',
     'the page': 'GET / HTTP/1.1\r\n',
     'a method that the page does not take': 'POST / HTTP/1.1\r\n',
-    'anything while the store is out of reach': 'GET /challenges HTTP/1.1\r\n',
+    'any request while the store is unreachable': 'GET /challenges HTTP/1.1\r\n',
   }
   for (const [what, bytes] of Object.entries(free)) {
-    test(`has a bounded number of lines for requests that nobody pays for: ${what}`, async () => {
+    test(`has a limited number of lines for requests that are not charged: ${what}`, async () => {
       const made = await makeStore()
       await importInto(made.store, petitPortail)
       const settings = { rateLimit: 600, addressRateLimit: 600, corsOrigin: ['https://a.example'] }
@@ -155,7 +155,7 @@ describe('the log', () => {
     })
   }
 
-  test('has the stack of a fault once, and says how often it came again; the metrics have all', async () => {
+  test('has the stack of a fault once, and the number of its repeats; the metrics count all', async () => {
     const made = await makeStore()
     await importInto(made.store, petitPortail)
     const served = await serveStore(made.store)

@@ -15,7 +15,7 @@ describe('the generator of the bench', () => {
     expect([...generateLines(1000)]).toEqual([...generateLines(1000)])
   })
 
-  test('makes a portal of the size asked for, with four validations an author at the median and heavy ties', () => {
+  test('makes a portal of the requested size, with a median of four validations an author and many ties', () => {
     const authors = 5000
     const lines = [...generateLines(authors)].map((line) => JSON.parse(line))
     const count = (type: string) => lines.filter((line) => line.type === type).length
@@ -38,27 +38,27 @@ describe('the generator of the bench', () => {
   })
 })
 
-describe('what the bench asks of a portal', () => {
+describe('the workload of the bench', () => {
   const authors = 3000
   const lines = [...generateLines(authors)].map((line) => JSON.parse(line))
   const names: string[] = lines.filter(({ type }) => type === 'auteur').map(({ nom }) => nom)
   const shareOf = (part: string) => names.filter((nom) => nom.includes(part)).length / authors
 
-  test('is for searches what some twenty, one in twenty, a third and none of the names hold', () => {
+  test('searches for parts of twenty, one in twenty, a third and none of the names', () => {
     expect(shareOf(NEEDLES.rare) * authors).toBe(20)
     expect(shareOf(NEEDLES.common)).toBeCloseTo(1 / 20, 2)
     expect(shareOf(NEEDLES.third)).toBeCloseTo(1 / 3, 2)
     expect(shareOf(NEEDLES.none)).toBe(0)
   })
 
-  test('is for the search without a match made of parts that many names hold, some of them all', () => {
+  test('searches without a match use parts that many names have, some of them all', () => {
     const parts = Array.from({ length: NEEDLES.none.length - 2 }, (_, i) => NEEDLES.none.slice(i, i + 3))
     for (const part of parts) expect(shareOf(part)).toBeGreaterThan(0.2)
     const holdAll = names.filter((nom) => parts.every((part) => nom.includes(part)))
     expect(holdAll.length / authors).toBeCloseTo(1 / 10, 2)
   })
 
-  test('is never past the end of what is read in pages', () => {
+  test('never reads pages past the end', () => {
     const solves = lines.filter(({ type }) => type === 'validation')
     const rubriqueOf = new Map(
       lines.filter(({ type }) => type === 'challenge').map((c) => [c.id_challenge, c.id_rubrique]),
@@ -80,18 +80,18 @@ describe('what the bench asks of a portal', () => {
     }
   })
 
-  test('is for solves what the portal does not hold, each once, by authors who hold a place', () => {
-    const held = new Set(
+  test('sends solves that the portal does not have, each once, by authors with a place', () => {
+    const existing = new Set(
       lines.filter(({ type }) => type === 'validation').map((line) => `${line.id_auteur}/${line.id_challenge}`),
     )
     const solves = new Solves(authors).take(5000)
     const names = solves.map((solve) => `${solve.id_auteur}/${solve.id_challenge}`)
     expect(new Set(names).size).toBe(5000)
-    expect(names.filter((name) => held.has(name))).toEqual([])
+    expect(names.filter((name) => existing.has(name))).toEqual([])
     expect(solves.filter((solve) => solve.id_auteur % 200 === 0)).toEqual([])
   })
 
-  test('is for an import while it is read a portal in which one author in a hundred has changed', () => {
+  test('imports, during reads, a portal in which one author in a hundred has changed', () => {
     const before = new Set(generateLines(authors))
     const changed = [...generateLines(authors, 1)].filter((line) => !before.has(line)).map((line) => JSON.parse(line))
     expect(changed.filter(({ type }) => type === 'auteur')).toHaveLength(authors / 100)
@@ -101,13 +101,13 @@ describe('what the bench asks of a portal', () => {
 })
 
 describe('the options of the bench', () => {
-  test('ask for everything at one size by default, and at two small ones in a quick run', () => {
+  test('select everything at one size by default, and at two small ones in a quick run', () => {
     const options = readOptions([])
     expect([options?.authors, options?.engines, options?.wants('fresh-auteur')]).toEqual([[10_000], ['sqlite'], true])
     expect(readOptions(['--quick'])?.authors).toEqual([2_000, 20_000])
   })
 
-  test('take names, and beginnings of names', () => {
+  test('accept names and prefixes of names', () => {
     const options = readOptions(['--only', 'flat-,memory'])
     const wanted = ['flat-auteur', 'memory', 'classement', 'search-rare'].map((name) => options?.wants(name))
     expect(wanted).toEqual([true, true, false, false])
@@ -127,7 +127,7 @@ describe('the load generator of the bench', () => {
   const big = Buffer.alloc(600_000, 'x')
   const empty = (response: ServerResponse) => response.writeHead(200, { 'content-length': 0 }).end()
 
-  /** Drives a server until it was asked 50 times, and says what for. */
+  /** Drives a server until it has received 50 requests, and returns the result and the paths. */
   async function driven(answer: (response: ServerResponse, sent: number) => unknown, job: Partial<Job> = {}) {
     const asked: string[] = []
     const enough = makeGate()
@@ -151,18 +151,18 @@ describe('the load generator of the bench', () => {
     expect(result.p99Milliseconds).toBeGreaterThanOrEqual(result.p50Milliseconds)
   })
 
-  test('counts answers that have no body', async () => {
+  test('counts responses without a body', async () => {
     const { result, asked } = await driven((response) => response.writeHead(304).end(), { status: 304 })
     expect(result.answered).toBe(asked.length)
   })
 
-  test('refuses to count an answer of another status', async () => {
+  test('refuses to count responses with another status', async () => {
     const server = await listen((_request, response) => response.writeHead(429, { 'content-length': 0 }).end())
     await expect(drive({ ...JOB, port: server.port })).rejects.toThrow('429')
     server.close()
   })
 
-  test('reads answers that are cut anywhere', () => {
+  test('reads responses split anywhere', () => {
     const bytes = Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello'.repeat(3))
     for (let size = 1; size <= bytes.length; size++) {
       let answers = 0
@@ -175,7 +175,7 @@ describe('the load generator of the bench', () => {
     }
   })
 
-  test('ends when its time is over, and before when it is told to', async () => {
+  test('stops when its time is over, or earlier when it is aborted', async () => {
     const { result } = await driven(empty)
     expect(result.answered).toBeGreaterThan(0)
     const server = await listen((_request, response) => empty(response))
@@ -183,12 +183,12 @@ describe('the load generator of the bench', () => {
     server.close()
   })
 
-  test('sends the paths of a mix in turn', async () => {
+  test('sends the paths of a mix in rotation', async () => {
     const { asked } = await driven(empty, { connections: 1, path: ['/a', '/b', '/c'] })
     expect(asked.slice(0, 6)).toEqual(['/a', '/b', '/c', '/a', '/b', '/c'])
   })
 
-  test('never repeats a fresh path, and sends the same ones for the same seed', async () => {
+  test('never repeats a fresh path, and sends the same paths for the same seed', async () => {
     const path = { before: '/auteurs/', min: 1, max: 10, after: '?x=' }
     const { asked } = await driven(empty, { path, seed: 7 })
     const next = freshPaths(path, 7)
@@ -222,7 +222,7 @@ describe('the report of the bench', () => {
     return rows.map((row) => row.split('|').map((cell) => cell.trim()))
   }
 
-  test('says what a portal takes, as far as the system tells it', () => {
+  test('shows the resources that a portal uses, as far as the system reports them', () => {
     expect(linesOf(engine)).toContain('## 1,000 authors, sqlite')
     expect(linesOf(engine)).toContain('Disk 512 MB.')
     const telling = { ...portal, servingBytes: 150e6, portal: { ...facts, importPeakBytes: 1_800e6 } }
@@ -231,7 +231,7 @@ describe('the report of the bench', () => {
     expect(lines).toContain('Disk 512 MB, import peak 1,800 MB, serving 150 MB resident.')
   })
 
-  test('compares each size of the portal with the smallest, and says which targets are missed', () => {
+  test('compares each size of the portal with the smallest, and marks missed targets', () => {
     const kind = READ_KINDS.find(({ name }) => name === 'flat-classement') as ReadKind
     const at = (median: number) => ({ median, min: median, max: median })
     const small = { kind, authors: 1000, p50Milliseconds: 2, p99Milliseconds: 4 }
@@ -243,7 +243,7 @@ describe('the report of the bench', () => {
     ])
   })
 
-  test('says what a finding is measured in, and whether its target is met', () => {
+  test('shows the unit of a finding, and whether its target is met', () => {
     const findings: Finding[] = [
       { what: 'import', value: 0.31, unit: 'ratio', least: 0.3, beside: '' },
       { what: 'visible', value: 51, unit: 'ms', most: 50, beside: '' },
@@ -259,7 +259,7 @@ describe('the report of the bench', () => {
     ])
   })
 
-  test('tells what could not be measured, and why', async () => {
+  test('shows what could not be measured, and why', async () => {
     const findings = await attempt('solves', () => Promise.reject(new Error('the server is gone')))
     expect(hasFaults(report({ ...engine, findings }))).toBe(true)
     expect(hasFaults(report(engine))).toBe(false)

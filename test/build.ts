@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/** The command-line tests run the built program, those of the client its package, and the page is served as it is built. */
+/** Tests of the command line, the client and the page use the build. */
 export default function build(): void {
   if (process.argv.includes('fast')) process.stderr.write(NOT_HERE)
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' })

@@ -8,9 +8,9 @@ import { randomPortal } from './fixtures.js'
 import { type DumpLine, engines, exportKey, importInto, serveStore, startServer, type TestServer } from './harness.js'
 import { shareOf } from './share.js'
 
-/** Authors enough for several leaves of a ranking, and ties among them. */
+/** Enough authors for several leaves of a ranking, with ties. */
 const START = randomPortal({ seed: 5, auteurs: 80, challenges: 8, validations: 120, scores: 6 })
-/** Both servers write the same addresses. */
+/** Both servers write the same URLs. */
 const SETTINGS = { publicUrl: 'https://portail.example' }
 
 const idsOf = (type: string, name: string) =>
@@ -24,7 +24,7 @@ const named = (count: number) =>
     .map((id) => `id_auteur[]=${id}`)
     .join('&')
 
-/** Addresses of each read route, by its path in the contract or below the prefix of the dialect. */
+/** Targets of each read route, by its path in the contract or below the prefix of the dialect. */
 const TARGETS: Readonly<Record<string, readonly string[]>> = {
   '/challenges': [
     ...['/challenges', '/challenges?limite=3&debut_challenges=2', '/challenges?lang=fr', '/challenges?titre=t'],
@@ -95,12 +95,12 @@ describe.each(engines)('with a cache, on %s', (engine) => {
 
   const answerOf = async (url: string, target: string) => {
     let response = await fetch(url + target, { headers })
-    // A busy machine sheds load, and few answers without a bound go out at once.
+    // A busy machine sheds load, and only a few streamed responses run at a time.
     for (; response.status === 503; response = await fetch(url + target, { headers })) await sleep(50)
     const [link, total] = ['link', 'x-total-count'].map((name) => response.headers.get(name))
     const { status } = response
     expect([target, [200, 404].includes(status)]).toEqual([target, true])
-    // A refusal has an id of its own.
+    // Each refusal has its own request id.
     return { target, status, link, total, body: status === 200 && (await response.text()) }
   }
   const hits = async () => {
@@ -108,7 +108,7 @@ describe.each(engines)('with a cache, on %s', (engine) => {
     return Number(/\{result="hit"\} (\d+)/.exec(text)?.[1] ?? 0)
   }
 
-  test('every read route has an address here', async () => {
+  test('every read route is covered here', async () => {
     const document = (await (await server.anonymous('/openapi.json')).json()) as {
       paths: Record<string, { get?: { responses: object } }>
     }
@@ -116,7 +116,7 @@ describe.each(engines)('with a cache, on %s', (engine) => {
     expect(cached.map(([path]) => path).sort()).toEqual(Object.keys(TARGETS).sort())
   })
 
-  test('no answer differs from that of a server without one, after any change', async () => {
+  test('every response equals that of a server without a cache, after any change', async () => {
     const targets = [...Object.values(TARGETS).flat(), ...DIALECT]
     const compare = async () => {
       const answersOf = (url: string) => Promise.all(targets.map((target) => answerOf(url, target)))
@@ -147,7 +147,7 @@ const gone = fc.constant(true)
 const record = (type: string, fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<DumpLine> =>
   fc.record({ type: fc.constant(type), ...fields })
 
-/** In a month that has no ranking yet, most times. */
+/** Mostly in a month that has no ranking yet. */
 const anyMonth = fc
   .date({ min: new Date('2010-01-01'), max: new Date('2029-12-31'), noInvalidDate: true })
   .map((date) => date.toISOString())
@@ -157,7 +157,7 @@ const solve = record('validation', {
   id_challenge: challenge,
   date: fc.oneof(fc.constant(null), fc.constant('2024-02-20T00:00:00Z'), anyMonth),
 })
-/** Half of the time somebody who wrote a challenge: their name is shown there. */
+/** Half of the time an author of a challenge, because their name is shown there. */
 const rename = record('auteur', {
   id_auteur: fc.oneof(auteur, fc.constantFrom(...WRITERS)),
   nom: fc.nat(9_999).map((nb) => `eaab ${nb}`),
@@ -165,7 +165,7 @@ const rename = record('auteur', {
 })
 const rescore = record('challenge', { id_challenge: challenge, score: fc.integer({ min: 0, max: 40 }), partiel: gone })
 
-/** A change of one record, as small as most are. */
+/** A change of one record, mostly a small one. */
 const anyLine = fc.oneof(
   { weight: 6, arbitrary: solve },
   { weight: 2, arbitrary: record('validation', { id_auteur: auteur, id_challenge: challenge, supprime: gone }) },

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStore } from '../src/store/open.js'
 import { linksOf } from './compare.js'
 import { portail } from './fixtures.js'
-import { type DumpLine, engines, heard, importInto, startServer, type TestServer } from './harness.js'
+import { type DumpLine, engines, importInto, startServer, type TestServer, waitForChanges } from './harness.js'
 
 const LISTS = ['/challenges', '/auteurs', '/classement', '/environnements_virtuels', '/challenges/1/validations']
-/** Headers of one answer or of its connection. */
+/** Headers that differ with each response or connection. */
 const UNCOMPARED = ['date', 'x-request-id', 'content-length', 'connection', 'keep-alive']
 const READS = [...LISTS, '/challenges/1', '/rubriques', '/auteurs/2', '/environnements_virtuels/3']
 
@@ -23,7 +23,7 @@ describe.each(engines)('caching on %s', (engine) => {
   const ifNoneMatch = (path: string, condition: string, method = 'GET') =>
     server.get(path, { method, headers: { 'if-none-match': condition } })
 
-  /** A portal of one's own, for tests that change it. */
+  /** A separate portal, for tests that change it. */
   async function withServer(work: (own: TestServer) => Promise<void>, settings = {}): Promise<void> {
     const own = await startServer(portail, { engine, settings })
     try {
@@ -33,16 +33,19 @@ describe.each(engines)('caching on %s', (engine) => {
     }
   }
 
-  describe('a tag', () => {
-    test.each(READS)('%s: is strong, the same as long as the body is, and never shared by two bodies', async (path) => {
-      const tag = await tagOf(path)
-      expect(tag).toMatch(/^"[\x21\x23-\x7e]+"$/)
-      expect(await tagOf(path)).toBe(tag)
-      const others = await Promise.all(READS.filter((other) => other !== path).map((other) => tagOf(other)))
-      expect(others).not.toContain(tag)
-    })
+  describe('an ETag', () => {
+    test.each(READS)(
+      '%s: is strong, stays the same while the body does, and is never shared by two bodies',
+      async (path) => {
+        const tag = await tagOf(path)
+        expect(tag).toMatch(/^"[\x21\x23-\x7e]+"$/)
+        expect(await tagOf(path)).toBe(tag)
+        const others = await Promise.all(READS.filter((other) => other !== path).map((other) => tagOf(other)))
+        expect(others).not.toContain(tag)
+      },
+    )
 
-    test('changes with the body and with nothing else', async () => {
+    test('changes with the body only', async () => {
       await withServer(async (own) => {
         const before = new Map<string, string>()
         for (const path of READS) before.set(path, await tagOf(path, own))
@@ -53,7 +56,7 @@ describe.each(engines)('caching on %s', (engine) => {
       })
     })
 
-    test('comes back with the body that it was of', async () => {
+    test('returns when its body does', async () => {
       await withServer(async (own) => {
         const tag = await tagOf('/auteurs/9', own)
         const auteur = portail.find((line) => line.type === 'auteur' && line.id_auteur === 9) as DumpLine
@@ -66,7 +69,7 @@ describe.each(engines)('caching on %s', (engine) => {
   })
 
   describe('a conditional request', () => {
-    test.each(READS)('%s: with the tag of the body is 304 without a body', async (path) => {
+    test.each(READS)('%s: with the tag of the body is a 304 without a body', async (path) => {
       const full = await server.get(path)
       const response = await ifNoneMatch(path, full.headers.get('etag') as string)
       expect([response.status, await response.text()]).toEqual([304, ''])
@@ -76,14 +79,14 @@ describe.each(engines)('caching on %s', (engine) => {
       expect(response.headers.get('x-request-id')).toMatch(/./)
     })
 
-    test('is 304 where the tag is anywhere in a list, weak or strong, or for *', async () => {
+    test('is a 304 if the tag is anywhere in a list, weak or strong, or for *', async () => {
       const tag = await tagOf('/challenges')
       for (const condition of [`W/${tag}`, `"a", ${tag}`, `"a",W/"b" ,W/${tag},"c"`, '*', ` ${tag} `, `"a",,${tag}`]) {
         expect([condition, (await ifNoneMatch('/challenges', condition)).status]).toEqual([condition, 304])
       }
     })
 
-    test('is 200 with the body for any other tag', async () => {
+    test('is a 200 with the body for any other tag', async () => {
       const tag = await tagOf('/challenges')
       const others = [
         '"a"',
@@ -101,7 +104,7 @@ describe.each(engines)('caching on %s', (engine) => {
       }
     })
 
-    test('still gets its 401, 400 or 404, whatever it names', async () => {
+    test('still gets its 401, 400 or 404, whatever tag it names', async () => {
       const tag = await tagOf('/challenges')
       for (const condition of ['*', tag]) {
         expect((await ifNoneMatch('/challenges/999', condition)).status).toBe(404)
@@ -111,7 +114,7 @@ describe.each(engines)('caching on %s', (engine) => {
       }
     })
 
-    test('is 304 after a change that left its body alone, 200 after one that did not', async () => {
+    test('is a 304 after a change that left its body alone, and a 200 after one that did not', async () => {
       await withServer(async (own) => {
         const tag = await tagOf('/challenges', own)
         const ask = () => own.get('/challenges', { headers: { 'if-none-match': tag } })
@@ -136,22 +139,22 @@ describe.each(engines)('caching on %s', (engine) => {
     },
   )
 
-  test('HEAD with the tag of the body is 304', async () => {
+  test('HEAD with the tag of the body is a 304', async () => {
     expect((await ifNoneMatch('/challenges', await tagOf('/challenges'), 'HEAD')).status).toBe(304)
   })
 
-  test.each(READS)('%s: is for one client alone, who must ask again', async (path) => {
+  test.each(READS)('%s: may be cached by its client only, which must revalidate', async (path) => {
     expect((await server.get(path)).headers.get('cache-control')).toBe('private, no-cache')
   })
 
-  test.each(READS)('%s: what is held for one is not given to another without a credential', async (path) => {
+  test.each(READS)('%s: a cached response is not served without a credential', async (path) => {
     expect((await server.get(path)).status).toBe(200)
     const response = await server.anonymous(path)
     expect([response.status, response.headers.get('etag')]).toEqual([401, null])
   })
 
   describe('a change', () => {
-    test('made in the same process is seen by the very next request', async () => {
+    test('a change in the same process is visible to the next request', async () => {
       await withServer(async (own) => {
         for (let round = 0; round < 5; round++) {
           await importInto(own.store, [{ type: 'auteur', id_auteur: 5, nom: `nom ${round}`, score: 1_000 + round }])
@@ -161,25 +164,25 @@ describe.each(engines)('caching on %s', (engine) => {
       })
     })
 
-    test('made on another connection to the store is seen by the very next request that can have heard', async () => {
+    test('a change on another connection to the store is visible to the next request that can know of it', async () => {
       await withServer(async (own) => {
         const other = await openStore(own.database, { create: false })
         for (let round = 0; round < 10; round++) {
           await importInto(other, [{ type: 'auteur', id_auteur: 5, nom: `nom ${round}`, score: 1_000 + round }])
-          await heard(own)
+          await waitForChanges(own)
           expect(await own.json('/auteurs/5')).toMatchObject({ nom: `nom ${round}`, score: 1_000 + round, position: 1 })
           expect(await own.json('/classement?limite=1')).toMatchObject([{ nom: `nom ${round}`, place: 1 }])
           expect(await own.json(`/auteurs?nom=nom%20${round}`)).toMatchObject({ 0: { id_auteur: '5' } })
         }
         await importInto(other, [{ type: 'auteur', id_auteur: 5, supprime: true }])
-        await heard(own)
+        await waitForChanges(own)
         expect((await own.get('/auteurs/5')).status).toBe(404)
         expect(await own.json('/auteurs?nom=nom')).toEqual({})
         await other.close()
       })
     })
 
-    test('made by another process is seen by the very next request that can have heard', async () => {
+    test('a change by another process is visible to the next request that can know of it', async () => {
       await withServer(async (own) => {
         const before = await tagOf('/rubriques', own)
         const line = JSON.stringify({ type: 'rubrique', id_rubrique: 7, nom: 'Plus vide' })
@@ -187,15 +190,15 @@ describe.each(engines)('caching on %s', (engine) => {
         const done = promisify(execFile)(process.execPath, [program, 'import', '-', '--database', own.database])
         done.child.stdin?.end(`${line}\n`)
         await done
-        await heard(own)
+        await waitForChanges(own)
         expect(await own.json('/rubriques')).toContainEqual({ id_rubrique: 7, nom: 'Plus vide', nb_challenges: 0 })
         expect(await tagOf('/rubriques', own)).not.toBe(before)
       })
     })
   })
 
-  describe('an address in Link', () => {
-    test('has the Host of its own request, though the body is held', async () => {
+  describe('a URL in Link', () => {
+    test('has the Host of its own request, even when the body is cached', async () => {
       const hosts = ['palmares.example', 'PALMARES.example:8443', '[::1]:80', '127.0.0.1', 'palmares.example']
       for (const path of LISTS) {
         for (const host of hosts) {
@@ -207,7 +210,7 @@ describe.each(engines)('caching on %s', (engine) => {
       }
     })
 
-    test('does not follow what only a trusted proxy may say', async () => {
+    test('ignores headers that only a trusted proxy may set', async () => {
       const forwarded = {
         'x-forwarded-host': 'evil.example',
         'x-forwarded-proto': 'https',
@@ -218,14 +221,14 @@ describe.each(engines)('caching on %s', (engine) => {
       expect(headers.link).not.toContain('evil')
     })
 
-    test('is made of no malformed Host: that is 400', async () => {
+    test('never contains a malformed Host, which is a 400', async () => {
       const malformed = ['a b', 'a/b', 'user@a', 'a"b', '<a>', 'a:b', 'a:999999', '[::1', 'a,b', 'a?b', 'a#b', 'a%b']
       for (const host of malformed) {
         expect([host, (await getWithHost(server, '/auteurs', { host })).status]).toEqual([host, 400])
       }
     })
 
-    test('is made of the public address where there is one, whatever Host says', async () => {
+    test('starts with the public address if there is one, whatever Host is', async () => {
       const settings = { publicUrl: 'https://api.example/palmares/' }
       await withServer(async (own) => {
         for (const host of ['evil.example', 'api.example']) {
@@ -238,7 +241,7 @@ describe.each(engines)('caching on %s', (engine) => {
   })
 })
 
-/** A GET with headers that fetch does not let one set. */
+/** A GET with headers that fetch cannot set. */
 function getWithHost(
   { url, key }: TestServer,
   path: string,

@@ -10,7 +10,7 @@ import { palmaresHere } from './here.js'
 import { PATIENCE } from './patience.js'
 import { runSql } from './servers/postgres.js'
 
-/** A change that makes a store wrong, one that makes it right again, and what `check` prints in between. */
+/** A change that corrupts a store, one that reverts it, and what `check` prints in between. */
 interface Fault {
   name: string
   plant: Readonly<Record<Engine, string>>
@@ -21,7 +21,7 @@ interface Fault {
 const onBoth = (sql: string) => ({ sqlite: sql, postgres: sql })
 const ELSEWHERE = 1_000_000
 
-/** Moves a column of every row, as null stays null. */
+/** Adds to a column of every row; nulls stay null. */
 const moved = (table: string, column: string, name: string, by: number, line: RegExp): Fault => ({
   name,
   plant: onBoth(`update ${table} set ${column} = ${column} + ${by}`),
@@ -48,7 +48,7 @@ const counted = [
   moved('classements', 'cle', 'classements.cle', 1, /FAULT {2}rankings by category and period: ranking -\d/),
 ]
 
-/** One counted order of each kind: a wrong node on some level, and no node at all. */
+/** For each kind of counted order: a wrong node on some level, and an order without nodes. */
 const orders = ORDERS.flatMap(({ pattern }, i): Fault[] => {
   const arbre = pattern.replace('%', pattern.startsWith('classements') ? '-1' : '1')
   const line = new RegExp(`FAULT {2}places and pages: the order ${arbre}`)
@@ -100,7 +100,7 @@ describe('check', () => {
   })
 
   const urlOf = (engine: Engine) => servers.get(engine)!.database
-  /** What it prints of each store; a test compares them. */
+  /** The status and output for each store; a test compares them. */
   const check = async () => {
     const runs = []
     for (const engine of engines) {
@@ -111,14 +111,14 @@ describe('check', () => {
   }
   const expectAlike = (runs: unknown[]) => expect(new Set(runs.map((run) => JSON.stringify(run))).size).toBe(1)
 
-  test('finds no fault, on either engine, in a portal where people signed in by password and by key', async () => {
+  test('finds no fault, on either engine, in a portal with sign-ins by password and by key', async () => {
     const runs = await check()
     expectAlike(runs)
     expect(runs[0]).toEqual({ status: 0, stdout: expect.not.stringContaining('FAULT') })
   })
 
   test.each([...references, ...counted, ...orders, ...search])(
-    'finds a fault in $name, in the same words on both engines',
+    'finds a fault in $name, with the same words on both engines',
     async ({ plant, undo, line }) => {
       for (const engine of engines) await tamper(urlOf(engine), plant[engine])
       try {
@@ -131,11 +131,11 @@ describe('check', () => {
     },
   )
 
-  test('finds no fault once all of these are undone', async () => {
+  test('finds no fault after all of these are reverted', async () => {
     for (const run of await check()) expect(run.stdout).not.toContain('FAULT')
   })
 
-  test('looks at every reference that the schema of SQLite declares, which has all of them', () => {
+  test('covers every foreign key of the SQLite schema, which declares all of them', () => {
     const file = new DatabaseSync(urlOf('sqlite').slice('sqlite:'.length), { readOnly: true })
     const declared = file
       .prepare(
@@ -150,7 +150,7 @@ describe('check', () => {
   })
 })
 
-/** Serves a portal with an account of each kind, its keys, and sessions that a password and a key made. */
+/** Serves a portal with an account of each kind, its keys, and sessions opened by password and by key. */
 async function portalInUse(engine: Engine): Promise<TestServer> {
   const server = await startServer(portail, { engine })
   await addAccount(server.store, OPERATOR)
@@ -165,12 +165,12 @@ async function portalInUse(engine: Engine): Promise<TestServer> {
   return server
 }
 
-/** A busy machine sheds load. */
+/** Retries, because a busy machine sheds load. */
 async function signIn(ask: () => Promise<Response>): Promise<void> {
   await vi.waitFor(async () => expect((await ask()).status).toBe(200), PATIENCE)
 }
 
-/** Changes a store behind its back, references unchecked. */
+/** Changes a store directly, without checking references. */
 async function tamper(url: string, sql: string): Promise<void> {
   if (url.startsWith('postgres')) {
     await runSql(url, `set session_replication_role = replica; ${sql}`)

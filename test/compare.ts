@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { TestServer } from './harness.js'
 import type { Model } from './model.js'
 
-/** Asks the server and compares all that the model foretells. Returns the address of the page that follows. */
+/** Sends a request and compares the response with the model. Returns the address of the next page. */
 export async function expectAsModel(server: TestServer, model: Model, target: string): Promise<string | undefined> {
   const response = await server.get(target)
   const body = await response.text()
@@ -29,7 +29,7 @@ export async function expectAsModel(server: TestServer, model: Model, target: st
   return found.next?.slice(server.url.length)
 }
 
-/** Walks a list by its `next` links, comparing every page. Says how many pages there were. */
+/** Walks a list by its `next` links, comparing every page. Returns the number of pages. */
 export async function walkAsModel(server: TestServer, model: Model, target: string): Promise<number> {
   let pages = 0
   for (let next: string | undefined = target; next !== undefined; pages++) {
@@ -47,7 +47,7 @@ export function linksOf(response: Response): Record<string, string> {
   return links
 }
 
-/** An address with its parameters in one order, what counts for nothing left out, at another row where one is given. */
+/** A URL with its known parameters in one order, and optionally another offset. */
 function canonical(url: URL, debutName?: string, debut?: number): string {
   const known = KNOWN[url.pathname.split('/').at(-1) as string] as RegExp
   const kept = [...url.searchParams].filter(([name, value]) => {
@@ -58,7 +58,7 @@ function canonical(url: URL, debutName?: string, debut?: number): string {
   return `${url.origin}${url.pathname}?${[...new Set(parts)].sort().join('&')}`
 }
 
-/** What each list takes; anything else in its address counts for nothing. */
+/** The parameters of each list. Others are ignored. */
 const KNOWN: Record<string, RegExp> = {
   challenges: /^(titre|soustitre|lang|score|id_rubrique|id_auteur(\[\d*\])?|debut_challenges|limite)$/,
   validations: /^(debut_validations|limite)$/,

@@ -1,4 +1,4 @@
-/** Reads RFC 4180 as it is written: records end with CRLF, a quoted cell may hold anything. */
+/** Parses RFC 4180 strictly: records end with CRLF, and a quoted cell may contain anything. */
 export function parseCsv(text: string): string[][] {
   const records: string[][] = []
   let at = 0

@@ -5,7 +5,7 @@ type Row = Record<string, unknown>
 /** The tables of an export, by name. */
 export type Tables = Record<string, readonly Row[] | string | undefined>
 
-/** The entries of an export: an empty table is an empty file, a text stands as it is, undefined is no table. */
+/** The entries of an export: an empty table becomes an empty file, a text is used as it is, and undefined omits the table. */
 export function entriesOf(tables: Tables): ZipEntry[] {
   return Object.entries(tables).flatMap(([table, rows]) => {
     if (rows === undefined) return []
@@ -18,7 +18,7 @@ export function ctfdZip(tables: Tables, others: readonly ZipEntry[] = []): Buffe
   return zip([...entriesOf(tables), ...others])
 }
 
-/** Words that no import may take over, in the columns and tables where exports have them. */
+/** Words that no import may keep, in the columns and tables where exports have them. */
 export const SECRETS = {
   flag: 'secret-flag-2c61',
   password: '$bcrypt-sha256$secret-hash-9f11',
@@ -32,7 +32,7 @@ export const SECRETS = {
   hint: 'secret-hint-81be',
 }
 
-/** A small export that has each trap once. Who overrides a table writes only that. */
+/** A small export that has each difficulty once. `override` replaces whole tables. */
 export function contest(override: Tables = {}): Tables {
   return {
     alembic_version: [{ version_num: 'a1b2c3' }],

@@ -1,4 +1,4 @@
-/** The curves of the contract once more, by brute force, from what the records say. */
+/** The curves of the contract, restated by brute force from the records. */
 
 export function histogramme(scores: readonly number[]): unknown {
   const score_max = Math.max(0, ...scores)
@@ -12,7 +12,7 @@ export function histogramme(scores: readonly number[]): unknown {
   return { nb_auteurs: scores.length, score_max, tranches }
 }
 
-/** Of a challenge, from the dates of its validations; null where one is unknown. */
+/** For a challenge, from the dates of its validations; null for an unknown date. */
 export function progressionOfChallenge(id_challenge: number, dates: readonly (string | null)[]): unknown {
   const known = dates.filter((date) => date !== null).map((date) => Date.parse(date) / 1000)
   const [from, to] = [Math.min(...known), Math.max(...known)]
@@ -24,7 +24,7 @@ export function progressionOfChallenge(id_challenge: number, dates: readonly (st
   return { id_challenge, nb_validations: dates.length, sans_date: dates.length - known.length, points }
 }
 
-/** Of an author, from the total and what was solved when, for how much. */
+/** For an author, from the total, and the dates and scores of the solves. */
 export function progressionOfAuteur(
   id_auteur: number,
   score: number,

@@ -28,19 +28,19 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 describe('docs/API.md', () => {
-  test('has a section for every operation, and for none that is not served', () => {
+  test('has a section for every operation that is served, and for no other', () => {
     const documented = sections(API).map(({ title }) => title)
     expect(documented.filter((title) => /^[A-Z]+ \//.test(title))).toEqual(operations().map(({ title }) => title))
   })
 
-  test('says who may call each operation, and every status that it answers', () => {
+  test('states who may call each operation, and every status that it returns', () => {
     for (const { title, operation } of operations()) {
       const statuses = Object.keys(operation.responses).sort().join(', ')
       expect(section(API, title), title).toContain(`\nAccess: ${accessOf(operation)}. Statuses: ${statuses}.\n`)
     }
   })
 
-  test('lists every parameter of each operation, where it goes and what it takes', () => {
+  test('lists every parameter of each operation, its location and its values', () => {
     for (const { title, operation } of operations()) {
       const documented = table(section(API, title), 'Parameter').map(({ Parameter, In, Takes }) => [
         Parameter,
@@ -53,7 +53,7 @@ describe('docs/API.md', () => {
     }
   })
 
-  test("lists every field of each body, in the wire's order, with its type", () => {
+  test('lists every field of each body, in order, with its type', () => {
     for (const { title, operation } of operations()) {
       const body = Object.entries(operation.responses).find(([status]) => status.startsWith('2'))![1].content
       expect(typed(title, 'Field'), title).toEqual(body ? fieldsOf(body['application/json']!.schema) : [])
@@ -62,7 +62,7 @@ describe('docs/API.md', () => {
     }
   })
 
-  test('lists every error code of the catalogue with its status, and when it comes', () => {
+  test('lists every error code of the catalogue with its status and its cause', () => {
     const rows = table(section(API, 'Errors'), 'Code')
     expect(rows.map(({ Code, Status }) => [Code, Number(Status)])).toEqual(
       Object.entries(catalogue).map(([code, { status }]) => [code, status]),
@@ -70,7 +70,7 @@ describe('docs/API.md', () => {
     expect(rows.filter(({ When }) => !When)).toEqual([])
   })
 
-  test('gives the limits that the settings of serve have', () => {
+  test('gives the limits that the settings of serve set', () => {
     const options = optionsOf('serve')
     for (const row of table(section(API, 'Limits'), 'Limit').filter(({ Setting }) => Setting !== 'none')) {
       const option = options.find(({ long }) => long === row.Setting)
@@ -92,12 +92,12 @@ describe('docs/API.md', () => {
   }
 })
 
-test('docs/openapi.json is what the server generates; `npm run openapi` writes it anew', async () => {
+test('docs/openapi.json is what the server generates; `npm run openapi` updates it', async () => {
   await expect(`${JSON.stringify(openapi, null, 2)}\n`).toMatchFileSnapshot('../docs/openapi.json')
 })
 
 describe('docs/CONFIGURATION.md', () => {
-  test('has a section for every command, and for none that is not there', () => {
+  test('has a section for every command that exists, and for no other', () => {
     const documented = sections(CONFIGURATION).map(({ title }) => /^palmares ([a-z ]+)/.exec(title)?.[1]?.trim())
     expect(documented.filter(Boolean).sort()).toEqual(leaves().map(fullName).sort())
   })
@@ -136,7 +136,7 @@ describe('docs/CONFIGURATION.md', () => {
     expect(documented.filter((field) => !logged.has(field!))).toEqual(['err', 'suppressed', 'signal'])
   })
 
-  test('says what to do about each thing that check looks at', async () => {
+  test('has advice for each finding of check', async () => {
     const { findings } = await checkPortal(server.store)
     const rows = table(section(CONFIGURATION, 'palmares check'), 'Looked at')
     expect(rows.map((row) => row['Looked at'])).toEqual(findings.map(({ what }) => what))
@@ -146,7 +146,7 @@ describe('docs/CONFIGURATION.md', () => {
 describe('docs/DUMP.md', () => {
   const kinds = [...KINDS, { type: 'compte.cles', key: [] as string[], fields: keyFields }]
 
-  test.each(kinds)('lists every field of $type in order, and whether it must be there', ({ type, fields }) => {
+  test.each(kinds)('lists every field of $type in order, and whether it is required', ({ type, fields }) => {
     const rows = table(section(DUMP, type), 'Field')
     expect(rows.map(({ Field, Required }) => [Field, Required])).toEqual(
       Object.entries(fields).map(([name, field]) => [name, accepts(field, undefined) ? 'no' : 'yes']),
@@ -158,7 +158,7 @@ describe('docs/DUMP.md', () => {
     expect(bold).toEqual(key)
   })
 
-  test.each(kinds)('gives the bounds of the fields of $type', ({ type, fields }) => {
+  test.each(kinds)('gives the limits of the fields of $type', ({ type, fields }) => {
     for (const { Field: name, Takes } of table(section(DUMP, type), 'Field')) {
       const { inside, outside } = samplesOf(Takes!)
       const field = (fields as Record<string, Field>)[name!]!
@@ -169,23 +169,23 @@ describe('docs/DUMP.md', () => {
     }
   })
 
-  test('documents the types that the importer knows, and no other', () => {
+  test('documents the types that the importer accepts, and no others', () => {
     const documented = sections(DUMP).map(({ title }) => title)
     expect(documented.filter((title) => /^[a-z_.]+$/.test(title))).toEqual(kinds.map(({ type }) => type))
   })
 
-  test('gives the longest line', () => {
+  test('gives the maximum length of a line', () => {
     const [line] = table(section(DUMP, 'Limits'), 'What')
     expect(line!.Limit).toBe(`${MAX_LINE_BYTES.toLocaleString('en')} bytes`)
   })
 })
 
 describe('every Markdown file', () => {
-  test.each(markdownFiles())('%s: no line of it still waits for what it is to say', (file) => {
+  test.each(markdownFiles())('%s: it has no unfinished line', (file) => {
     expect(readFileSync(file, 'utf8')).not.toMatch(/^[A-Z]{3,}$|\bTODO\b|\bTBD\b/m)
   })
 
-  test.each(markdownFiles())('%s: its relative links lead somewhere', (file) => {
+  test.each(markdownFiles())('%s: its relative links resolve', (file) => {
     const links = [...prose(readFileSync(file, 'utf8')).matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1]!)
     const broken = links.filter((link) => !/^[a-z]+:/.test(link) && !leadsSomewhere(file, link))
     expect(broken).toEqual([])
@@ -202,13 +202,13 @@ describe('every Markdown file', () => {
   })
 })
 
-test('the README has its two lines as CI and newcomers run them', () => {
+test('the README has the two commands that CI and newcomers run', () => {
   const lines = readFileSync('README.md', 'utf8').split('\n')
   expect(lines.filter((line) => line === 'npm ci && npm start')).toHaveLength(1)
   expect(lines.filter((line) => line === 'npm ci && npm test')).toHaveLength(1)
 })
 
-test('every dependency has its reason', () => {
+test('every dependency has a documented reason', () => {
   const file = 'docs/decisions/0001-stack-and-dependencies.md'
   const { dependencies, devDependencies } = readPackage()
   const decision = section(file, 'Decision')
@@ -253,7 +253,7 @@ function accepts(field: Field, value: unknown): boolean {
   }
 }
 
-/** Values at the edges of what a table says, on both sides. */
+/** Values at the limits that a table gives, on both sides. */
 function samplesOf(takes: string): { inside: unknown[]; outside: unknown[] } {
   const [kind, rest = ''] = takes.split(/, (.*)/)
   const max = Number(rest.replace(/,/g, '').replace(/ at most$/, ''))

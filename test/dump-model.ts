@@ -1,8 +1,8 @@
 import type { DumpLine } from './harness.js'
 
 /**
- * The semantics of the dump, restated by brute force on plain maps: what a store must hold after any sequence of
- * imports. Lines are taken as they are written: every field of `fields` present, dates in UTC seconds.
+ * The semantics of the dump, restated by brute force on plain maps: what a store must contain after any sequence of
+ * imports. Lines must be normalised: every field of `fields` present, dates in UTC seconds.
  */
 export interface Model {
   rubriques: Map<number, DumpLine>
@@ -17,7 +17,7 @@ export type Cle = { id: number; empreinte: string } & DumpLine
 
 type Table = keyof Model
 
-/** Where the lines of a type live, what names a record, and the fields of its lines in the order of an export. */
+/** The table of each type, the key of a record, and the fields of its lines in the order of an export. */
 const kinds: Record<string, { table: Table; key: string[]; fields: string[] }> = {
   rubrique: { table: 'rubriques', key: ['id_rubrique'], fields: ['id_rubrique', 'nom'] },
   auteur: { table: 'auteurs', key: ['id_auteur'], fields: ['id_auteur', 'nom', 'statut', 'lang', 'groupe'] },
@@ -60,7 +60,7 @@ export function emptyModel(): Model {
   }
 }
 
-/** The model after an import, or undefined where the import is refused. */
+/** The model after an import, or undefined if the import is refused. */
 export function importIntoModel(
   before: Model,
   lines: readonly DumpLine[],
@@ -117,8 +117,8 @@ function hasOperator({ comptes }: Model): boolean {
 const LIVE_TYPES = ['rubrique', 'auteur', 'challenge', 'validation']
 
 /**
- * The model after one live line, or undefined where it is refused: what an import of the line alone does, but partial lines
- * change what they name, a date is never erased, and no account is removed.
+ * The model after one live line, or undefined if it is refused. A live line does what an import of it alone would, except
+ * that a partial line changes only the fields it names, a date is never erased, and no account is removed.
  */
 export function ingestIntoModel(before: Model, line: DumpLine): Model | undefined {
   if (!LIVE_TYPES.includes(line.type as string)) return undefined
@@ -134,7 +134,7 @@ export function ingestIntoModel(before: Model, line: DumpLine): Model | undefine
   return importIntoModel(before, [isUndated && known ? { ...whole, date: known.date } : whole], {})
 }
 
-/** The whole line that does what a partial one does: null makes a field unknown, as leaving it out does in a whole line. */
+/** The whole line with the same effect as a partial one: null makes a field unknown, as omitting it does in a whole line. */
 function completed({ base, ...known }: DumpLine, { partiel: _, ...line }: DumpLine): DumpLine {
   const named = Object.entries(line).filter(([, value]) => value !== undefined)
   const setsBase = named.some(([name]) => name === 'score' || name === 'score_base')
@@ -142,7 +142,7 @@ function completed({ base, ...known }: DumpLine, { partiel: _, ...line }: DumpLi
   return { ...known, ...kept, ...Object.fromEntries(named.map(([name, value]) => [name, value ?? undefined])) }
 }
 
-/** What `export` must write, line for line. */
+/** What `export` must write, line by line. */
 export function exportModel(model: Model, withAccounts: boolean): DumpLine[] {
   const types = Object.keys(kinds).filter((type) => type !== 'compte' || withAccounts)
   return types.flatMap((type) =>
@@ -180,7 +180,7 @@ function removeFrom(model: Model, table: Table, key: string | number): void {
   }
 }
 
-/** Whether every reference leads somewhere. */
+/** Whether every reference resolves. */
 function isSound({ rubriques, auteurs, challenges, validations, comptes }: Model): boolean {
   return (
     [...challenges.values()].every(
@@ -193,7 +193,7 @@ function isSound({ rubriques, auteurs, challenges, validations, comptes }: Model
   )
 }
 
-/** Whether JSON carries the points of every author exactly, with the base and without. */
+/** Whether JSON represents the points of every author exactly, with the base and without. */
 function isExact(model: Model): boolean {
   return [...model.auteurs].every(([id, { base }]) => {
     const points = pointsOf(model, id)
@@ -218,7 +218,7 @@ function recordOf(line: DumpLine): DumpLine {
   return record
 }
 
-/** What two lines of one record must share to count once. */
+/** What two lines about one record must have in common to count as one. */
 function meaningOf(line: DumpLine): string {
   if (line.supprime === true) return 'supprime'
   const { score, score_base } = line

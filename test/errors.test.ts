@@ -16,7 +16,7 @@ for (const engine of engines) {
     })
     afterAll(() => server.close())
 
-    /** What bytes are answered; a request that is well-formed says Connection: close. */
+    /** The response to some bytes. A well-formed request needs Connection: close. */
     const send = async (...parts: (string | Buffer)[]) => parseAnswer(await exchange(server.url, ...parts))
     const request = (line: string, head = '', body = '') =>
       send(`${line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${head}\r\n${body}`)
@@ -24,7 +24,7 @@ for (const engine of engines) {
     const call = async (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>
       server.anonymous(path, { method, headers, ...(body === undefined ? {} : { body }) })
 
-    describe('bytes that are no request get a problem too', () => {
+    describe('malformed bytes get a problem too', () => {
       const malformed: Record<string, string> = {
         'no request line': 'GARBAGE\r\n\r\n',
         'an unknown method': 'FOO /challenges HTTP/1.1\r\nHost: a\r\n\r\n',
@@ -63,12 +63,12 @@ for (const engine of engines) {
       }
 
       for (const line of ['GET / HTTP/2.0', 'GET / HTTP/9.9', 'GET / HTTP/1.2', 'GET / HTTP/0.9', 'GET /']) {
-        test(`${line}: a version that is not spoken is 505`, async () => {
+        test(`${line}: an unsupported version is a 505`, async () => {
           await problemOf(await send(`${line}\r\nHost: a\r\n\r\n`), 'http_version_unsupported')
         })
       }
 
-      test('a transfer coding before chunked: 501, and nothing after it is taken for a request', async () => {
+      test('a transfer coding before chunked: 501, and nothing after it is read as a request', async () => {
         const head = `POST /login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`
         const text = await exchange(server.url, `${head}GET /challenges HTTP/1.1\r\nHost: a\r\n\r\n`)
         expect(text.match(/HTTP\/1\.1 \d/g)).toHaveLength(1)
@@ -77,7 +77,7 @@ for (const engine of engines) {
 
       for (const encoding of ['utf8', 'latin1'] as const) {
         for (const path of ['/auteurs?nom=\xc9lodie', '/rootme/auteurs?nom=\xc9lodie', '/auteurs/\xc9', '/\xe9']) {
-          test(`bytes of ${encoding} in ${path}: 400 that says to percent-encode them`, async () => {
+          test(`${encoding} bytes in ${path}: 400 that says to percent-encode them`, async () => {
             const bytes = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: a\r\n${key}\r\n`, encoding)
             const { detail, errors } = await problemOf(await send(bytes), 'malformed_request')
             expect(detail).toBe('The URL has bytes that are not ASCII; send them percent-encoded, as UTF-8.')
@@ -86,7 +86,7 @@ for (const engine of engines) {
         }
       }
 
-      test('a query or a header of 100 KB: 431, whichever was long', async () => {
+      test('a query or a header of 100 KB: 431', async () => {
         const long = 'a'.repeat(100_000)
         for (const bytes of [`GET /challenges?titre=${long} HTTP/1.1\r\n`, `GET / HTTP/1.1\r\nX: ${long}\r\n`]) {
           const { detail } = await problemOf(await send(`${bytes}Host: a\r\n\r\n`), 'headers_too_large')
@@ -94,7 +94,7 @@ for (const engine of engines) {
         }
       })
 
-      test('an address and headers just over 16 KiB together: 431, just under: answered', async () => {
+      test('a URL and headers just over 16 KiB together: 431, just under: answered', async () => {
         const query = `/challenges?x=${'a'.repeat(7_000)}`
         await problemOf(await request(`GET ${query}`, `X: ${'a'.repeat(9_500)}\r\n`), 'headers_too_large')
         expect((await request(`GET ${query}`, `X: ${'a'.repeat(8_900)}\r\n${key}`)).status).toBe(200)
@@ -108,7 +108,7 @@ for (const engine of engines) {
         await hasty.close()
       })
 
-      test('a connection that is reset in the middle of anything does not harm the next', async () => {
+      test('a connection reset at any point does not affect the next one', async () => {
         for (const bytes of [
           'GET /chal',
           'POST /login HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{',
@@ -122,7 +122,7 @@ for (const engine of engines) {
       })
     })
 
-    describe('a request line over 8 KiB that the parser let through', () => {
+    describe('a request line over 8 KiB that the parser accepts', () => {
       const path = (bytes: number) => `/challenges?x=${'a'.repeat(bytes - 'GET /challenges?x= HTTP/1.1'.length)}`
 
       test('is 414 before 401, to the byte', async () => {
@@ -131,14 +131,14 @@ for (const engine of engines) {
         expect((await request(`GET ${path(8 * KIB)}`, key)).status).toBe(200)
       })
 
-      test('is 414 also where the path, the id or the encoding of a query is wrong', async () => {
+      test('is 414 also with an invalid path, id or encoding of the query', async () => {
         for (const start of ['/nothing/', '/challenges/', '/challenges?titre=%zz']) {
           await problemOf(await request(`GET ${start}${'1'.repeat(9_000)}`, key), 'uri_too_long')
         }
       })
     })
 
-    describe('what the router or the head tells is malformed is 400 before 401', () => {
+    describe('syntax errors found by the router or in the head are 400 before 401', () => {
       for (const path of ['/%zz', '/challenges/%', '/%ff', '/challenges/%c3%28', '/%e0%80%80']) {
         test(`percent-encoding in the path: ${path}`, async () => {
           const { errors } = await problemOf(await request(`GET ${path}?password=hunter2`), 'malformed_request')
@@ -185,8 +185,8 @@ for (const engine of engines) {
       })
     })
 
-    describe('odd but well-formed requests are answered as what they are', () => {
-      test('an expectation: 100-continue is met, another is ignored', async () => {
+    describe('unusual but well-formed requests are served', () => {
+      test('Expect: 100-continue is answered, any other expectation is ignored', async () => {
         const head = 'Content-Type: application/json\r\nContent-Length: 2\r\n'
         const text = await exchange(
           server.url,
@@ -196,7 +196,7 @@ for (const engine of engines) {
         await problemOf(await request('POST /login', `Expect: fish\r\n${head}`, '{}'), 'invalid_parameter')
       })
 
-      test('10,000 values of id_auteur[] are refused without harm: by their size, or by their number', async () => {
+      test('10,000 values of id_auteur[] are refused safely, by size or by number', async () => {
         await problemOf(await request(`GET /challenges?${'id_auteur[]=1&'.repeat(10_000)}`, key), 'headers_too_large')
         const { errors } = await problemOf(
           await request(`GET /challenges?${'id_auteur[]=1&'.repeat(500)}`, key),
@@ -205,20 +205,20 @@ for (const engine of engines) {
         expect(errors).toEqual([{ parameter: 'id_auteur[]', message: 'takes at most 100 values, not 500' }])
       })
 
-      test('an absolute address is its path, whatever its host', async () => {
+      test('an absolute URL is treated as its path, whatever its host', async () => {
         expect((await request('GET http://evil.example/challenges', key)).headers.get('link')).toContain(
           '<http://localhost/challenges?',
         )
         await problemOf(await request('GET http://evil.example/challenges'), 'credential_missing')
       })
 
-      test('an upgrade that nobody offers is ignored', async () => {
+      test('an unsupported upgrade is ignored', async () => {
         const head = `Connection: Upgrade, close\r\nUpgrade: h2c\r\n${key}`
         expect((await send(`GET /challenges HTTP/1.1\r\nHost: a\r\n${head}\r\n`)).status).toBe(200)
       })
 
       for (const path of ['/./login', '/challenges/%2e%2e/login', '/login%2f', '/LOGIN', '/login;x', '/health', '*']) {
-        test(`${path} opens nothing that needs a credential`, async () => {
+        test(`${path} gives no access without a credential`, async () => {
           const method = path === '*' ? 'OPTIONS' : 'GET'
           await problemOf(await request(`${method} ${path}`), 'credential_missing')
           await problemOf(await request(`${method} ${path}`, key), 'path_not_found')
@@ -256,7 +256,7 @@ for (const engine of engines) {
         await problemOf(await call('DELETE', '/cles_api/x', { cookie }), 'session_required')
       })
 
-      test('400 before 404 of a resource, 404 before 304', async () => {
+      test('400 before 404 of a record, 404 before 304', async () => {
         await problemOf(await server.get('/challenges/99?lang=%zz'), 'invalid_parameter')
         await problemOf(await server.get('/challenges/99', { headers: { 'if-none-match': '*' } }), 'resource_not_found')
         expect((await server.get('/challenges/1', { headers: { 'if-none-match': '*' } })).status).toBe(304)
@@ -266,7 +266,7 @@ for (const engine of engines) {
         )
       })
 
-      test('an id of another form is 400, also a long one, and one that does not exist 404', async () => {
+      test('a malformed id is a 400, also a long one, and an unknown id a 404', async () => {
         for (const id of ['0', '01', '-1', '+1', '1e3', ' 1', '%31%20', '9007199254740992', '1'.repeat(8_000)]) {
           const { errors } = await problemOf(await server.get(`/challenges/${encodeURI(id)}`), 'invalid_parameter')
           expect(errors?.[0]?.parameter).toBe('id_challenge')
@@ -276,14 +276,14 @@ for (const engine of engines) {
     })
 
     describe('the rest of the catalogue', () => {
-      test('a login that is wrong, a body that is too large, of another type or not well-formed', async () => {
+      test('a refused login, a body that is too large, of another type or malformed', async () => {
         await problemOf(await postLogin(server, { login: 'a', password: 'b' }), 'login_refused')
         await problemOf(await postLogin(server, 'x'.repeat(20_000)), 'body_too_large')
         await problemOf(await postLogin(server, 'x', { 'content-type': 'a/b' }), 'unsupported_media_type')
         await problemOf(await postLogin(server, '{'), 'invalid_body')
       })
 
-      test('every refused parameter of a request is named at once, with what it takes', async () => {
+      test('every invalid parameter of a request is listed at once, with what it accepts', async () => {
         const { errors } = await problemOf(
           await server.get('/challenges?limite=x&debut_challenges=-1'),
           'invalid_parameter',
@@ -291,7 +291,7 @@ for (const engine of engines) {
         expect(errors?.map(({ parameter }) => parameter).sort()).toEqual(['debut_challenges', 'limite'])
       })
 
-      test('each problem is told from the others by its request id, as the log has it', async () => {
+      test('each problem has a unique request id, which is in the log', async () => {
         const ids = await Promise.all(
           Array.from({ length: 20 }, async () => (await server.anonymous('/challenges')).headers.get('x-request-id')),
         )
@@ -306,13 +306,13 @@ for (const engine of engines) {
     })
   })
 
-  test(`${engine}: more password checks than can wait are a 503 overloaded, and the server recovers`, async () => {
+  test(`${engine}: excess password checks are a 503 overloaded, and the server recovers`, async () => {
     const server = await startServer(petitPortail, { engine, settings: { loginAddressRateLimit: 1_000 } })
     const answers = await Promise.all(
       Array.from({ length: 400 }, (_, i) => postLogin(server, { login: `guess ${i}`, password: 'x' })),
     )
     const refused = answers.filter(({ status }) => status === 503)
-    // Logins that wait for PostgreSQL come no faster than they can be checked, on some machines.
+    // On some machines, logins that wait for PostgreSQL arrive no faster than they can be checked.
     if (engine === 'sqlite') expect(refused.length).toBeGreaterThan(0)
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(400 - refused.length)
     for (const answer of refused.slice(0, 1)) await problemOf(answer, 'overloaded')

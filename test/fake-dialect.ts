@@ -4,7 +4,7 @@ import type { DumpLine } from './harness.js'
 
 const PAGE_ROWS = 50
 
-/** A portal that speaks the older envelope, made from the lines of a dump as they are when it is asked. */
+/** A portal that speaks the older envelope, computed from the lines of a dump at each request. */
 export function fakeDialect(portal: { lines: DumpLine[]; hasTags: boolean }): (asked: Asked) => Reply {
   return ({ path, headers }) => {
     const url = new URL(path, `http://${headers.host}`)
@@ -122,7 +122,7 @@ function encoded(text: unknown): string {
     .replace(/'/g, '&#039;')
 }
 
-/** As the clocks of Paris showed it. */
+/** As clocks in Paris showed it. */
 function localOf(instant: unknown): string {
   if (typeof instant !== 'string') return ''
   return new Date(instant).toLocaleString('sv-SE', { timeZone: 'Europe/Paris' })

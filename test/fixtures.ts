@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import type { DumpLine } from './harness.js'
 
 /**
- * A small portal with one of everything that can go wrong: ties, a hidden author, who leads by score, unknown fields,
- * names that search folds, and text that JSON must escape.
+ * A small portal with one of each difficulty: ties, a hidden author who leads by score, unknown fields, names that search
+ * folds, and text that JSON must escape.
  */
 export const portail: readonly DumpLine[] = [
   { type: 'rubrique', id_rubrique: 2, nom: 'Stéganographie' },
@@ -93,17 +93,17 @@ export const portail: readonly DumpLine[] = [
   { type: 'environnement_virtuel', id_environnement_virtuel: 20, nom: 'FORET 2', time_to_root: 0 },
 ]
 
-/** How many records of each kind a random portal has, and what it is drawn from. */
+/** How many records of each kind a random portal has, and its seed. */
 export interface PortalShape {
   seed: number
   auteurs: number
   challenges: number
   validations: number
-  /** Distinct explicit scores; few make many ties. */
+  /** The number of distinct explicit scores; a small one makes many ties. */
   scores: number
 }
 
-/** Portals for properties; they shrink to smaller ones. Author 1 is always there and never hidden. */
+/** Portals for property tests, which shrink to smaller ones. Author 1 always exists and is never hidden. */
 export const anyPortal: fc.Arbitrary<DumpLine[]> = fc
   .record({
     seed: fc.integer({ min: 0, max: 0x7fffffff }),
@@ -114,7 +114,7 @@ export const anyPortal: fc.Arbitrary<DumpLine[]> = fc
   })
   .map(randomPortal)
 
-/** The same shape always gives the same portal. */
+/** The same shape always returns the same portal. */
 export function randomPortal({ seed, auteurs, challenges, validations, scores }: PortalShape): DumpLine[] {
   const random = new Random(seed)
   const lines: DumpLine[] = []
@@ -165,14 +165,14 @@ function randomChallenge(random: Random, id_challenge: number, nbRubriques: numb
 const GROUPES = ['', 'Nord', 'NORD', 'sud-est', ''] as const
 const STATUTS = ['6forum', '6FORUM', '1comite', '5poubelle', '5Poubelle', '']
 const LANGS = ['fr', 'FR', 'en', 'Zh-Hant', '']
-/** Letters that fold into others, vanish, grow, or mean something to SQL, to an index or to JSON. */
+/** Letters that search folds, drops or expands, or that are special in SQL, an index or JSON. */
 const LETTERS = [...'aàÁeéÉèiİınñNoöœŒsßΣσςﬁ%_"\'\\*^&<> -日本😀𝒜'].concat(['e\u0301', '\u0300', '\u007f', 'Å', '½'])
 
 function randomName(random: Random): string {
   return Array.from({ length: 1 + random.below(7) }, () => random.pick(LETTERS)).join('')
 }
 
-/** Some days only, so that dates repeat. */
+/** From a few days, so that dates repeat. */
 function randomDate(random: Random): string {
   return new Date(Date.UTC(2024, random.below(3), 1 + random.below(9), random.below(2))).toISOString()
 }

@@ -7,26 +7,26 @@ export interface Reply {
   body: Buffer | string
 }
 
-/** One request as it came. */
+/** One request as it was received. */
 export interface Asked {
   path: string
   headers: IncomingHttpHeaders
 }
 
-/** What a test has the server do instead of, or with, what it would answer; it may write to the response by itself. */
+/** What the server does in place of its usual response. It may also write to `response` itself. */
 export type Fault = (
   asked: Asked,
   usual: () => Promise<Reply>,
   response: ServerResponse,
 ) => Promise<Reply | undefined> | Reply | undefined
 
-/** A server whose every answer a test can spoil. */
+/** A server that a test can make fail. */
 export interface Front {
   url: string
   asked: Asked[]
-  /** How many requests were under way at once, at most. */
+  /** The maximum number of concurrent requests. */
   mostAtOnce: number
-  /** Undefined where all is well. */
+  /** Undefined for normal service. */
   fault: Fault | undefined
   close(): Promise<void>
 }
@@ -52,7 +52,7 @@ export async function startFront(answer: (asked: Asked) => Promise<Reply> | Repl
   return front
 }
 
-/** Hands requests on to a server, as they are and to the same Host, so that links lead here. */
+/** Forwards requests to a server with the same Host, so that links lead here. */
 export function passOn(target: string): (asked: Asked) => Promise<Reply> {
   return ({ path, headers }) =>
     new Promise((resolve, reject) => {
@@ -80,7 +80,7 @@ export function json(body: unknown, status = 200, headers: Record<string, string
   }
 }
 
-/** Changes the body of what is answered usually, where there is one. */
+/** Changes the body of the usual response, if it is a 200. */
 export async function altered(usual: () => Promise<Reply>, change: (body: never) => unknown): Promise<Reply> {
   const { status, headers, body } = await usual()
   if (status !== 200) return { status, headers, body }

@@ -1,4 +1,4 @@
-/** Something to wait for that a test opens. */
+/** Something to wait for until a test opens it. */
 export interface Gate {
   opened: Promise<void>
   open(): void

@@ -33,7 +33,7 @@ export type Engine = 'sqlite' | 'postgres'
 
 const postgresUrl = inject('postgresUrl')
 
-/** The engines that every test of the contract runs on. Without a PostgreSQL the run has said so, loudly. */
+/** The engines that every test of the contract runs on. A run without PostgreSQL has printed a warning. */
 export const engines: readonly Engine[] = postgresUrl ? ['sqlite', 'postgres'] : ['sqlite']
 
 export interface MadeStore {
@@ -43,7 +43,7 @@ export interface MadeStore {
   close(): Promise<void>
 }
 
-/** An empty store of an engine, as `serve` opens it; it is gone after `close`. */
+/** An empty store of an engine, as `serve` opens it. `close` removes it. */
 export async function makeStore(engine: Engine = 'sqlite'): Promise<MadeStore> {
   return engine === 'postgres' ? makePostgres() : makeSqlite()
 }
@@ -67,7 +67,7 @@ async function openMade(url: string, remove: () => unknown): Promise<MadeStore> 
   return { store, url, close }
 }
 
-/** An address of an engine where a store can be made; `remove` leaves nothing of it. */
+/** An address where a store of an engine can be created. `remove` deletes it. */
 export async function makePlace(engine: Engine): Promise<{ url: string; remove(): unknown }> {
   if (engine === 'sqlite') return makeSqlitePlace()
   const url = await createDatabase(postgresUrl as string)
@@ -80,8 +80,8 @@ function makeSqlitePlace() {
   return { url: `sqlite:${join(folder, 'portal.db')}`, remove }
 }
 
-/** Waits until a store that serves has heard of what others changed; with SQLite its very next request has. */
-export async function heard({ store, database }: Pick<TestServer, 'store' | 'database'>): Promise<void> {
+/** Waits until a serving store knows the latest commits of others. With SQLite its next request reads them anyway. */
+export async function waitForChanges({ store, database }: Pick<TestServer, 'store' | 'database'>): Promise<void> {
   if (store.engine === 'sqlite') return
   const sql = 'select version_donnees as donnees, version_comptes as comptes from etat'
   const [now] = (await runSql<Record<keyof Versions, string>>(database, sql)) as [Record<keyof Versions, string>]
@@ -92,14 +92,14 @@ export async function heard({ store, database }: Pick<TestServer, 'store' | 'dat
 }
 
 const silent = { info: () => undefined, warn: () => undefined }
-/** Patient, as the tests share the machine. */
+/** A long timeout, because the tests share the machine. */
 const serving: Serving = { log: silent, connections: 10, timeoutSeconds: PATIENCE.timeout / 1000 }
 
 export function makeFolder(): string {
   return mkdtempSync(join(tmpdir(), 'palmares-'))
 }
 
-/** Imports lines, or a whole text, as `palmares import` does. */
+/** Imports lines, or a text, as `palmares import` does. */
 export function importInto(
   store: Store,
   lines: Iterable<DumpLine> | string,
@@ -122,7 +122,7 @@ export async function exportFrom(store: Store, options: { withAccounts?: boolean
   })
 }
 
-/** A change of the data that shows: one category more. */
+/** A visible change of the data: one more category. */
 export function addRubrique(store: Store, nom: string): Promise<void> {
   return store.write({ donnees: EVERYTHING }, async (db) => {
     await db.exec(
@@ -137,7 +137,7 @@ export async function rubriques(db: Db): Promise<string[]> {
   return (await db.select<{ nom: string }>('select nom from rubriques order by id_rubrique')).map(({ nom }) => nom)
 }
 
-/** Adds an account for an author that the store has. */
+/** Adds an account for an existing author. */
 export async function addAccount(
   store: Store,
   account: { login: string; password: string; idAuteur: number; operator?: boolean },
@@ -155,7 +155,7 @@ export async function addAccount(
   )
 }
 
-/** Makes a key as `palmares keys create` does, and returns it. */
+/** Creates a key as `palmares keys create` does, and returns it. */
 export async function addKey(
   store: Store,
   login: string,
@@ -167,12 +167,12 @@ export async function addKey(
   return key
 }
 
-/** What the tests sign in with. */
+/** The account that the tests sign in with. */
 export const ACCOUNT = { login: 'alice', password: 'correct horse battery', idAuteur: 1 }
-/** Who runs the portal; a test that needs them adds the account. */
+/** An operator. A test that needs the account adds it. */
 export const OPERATOR = { login: 'root', password: 'the one who runs it', idAuteur: 1, operator: true }
 
-/** A key of OPERATOR that may export; adds the account. */
+/** A key of OPERATOR with the scope export. Adds the account. */
 export async function exportKey({ store }: Pick<TestServer, 'store'>): Promise<string> {
   await addAccount(store, OPERATOR)
   return addKey(store, OPERATOR.login, { portee: ['export'] })
@@ -183,23 +183,23 @@ export interface TestServer {
   store: Store
   /** The store's `--database` address. */
   database: string
-  /** The server's address, without a slash at its end. */
+  /** The server's URL, without a trailing slash. */
   url: string
-  /** A key of ACCOUNT; empty where the dump has no author 1. */
+  /** A key of ACCOUNT; empty if the dump has no author 1. */
   key: string
-  /** What was logged, a JSON object a line. */
+  /** The log lines, one JSON object each. */
   log: string[]
   metrics: Metrics
   /** A request with the key of ACCOUNT, unless `headers` has another credential. */
   get(path: string, init?: RequestInit): Promise<Response>
-  /** The same, parsed. Throws where the status is not 200. */
+  /** The same, parsed. Throws unless the status is 200. */
   json<T = never>(path: string): Promise<T>
   /** A request without any credential. */
   anonymous(path: string, init?: RequestInit): Promise<Response>
   close(): Promise<void>
 }
 
-/** Serves a real store over real HTTP, filled with a dump; limits are off unless `settings` turns them on. */
+/** Serves a real store over real HTTP, filled with a dump. Rate limits are off unless `settings` enables them. */
 export async function startServer(
   dump: Iterable<DumpLine> | string,
   options: AppOptions & { engine?: Engine } = {},
@@ -244,7 +244,7 @@ export interface AppOptions {
   wholeLimits?: WholeLimits
 }
 
-/** Serves an open store on a free port, without limits unless `settings` turns them on. */
+/** Serves an open store on a free port. Rate limits are off unless `settings` enables them. */
 export async function serveStore(
   store: Store,
   options: AppOptions = {},
@@ -263,10 +263,10 @@ export async function serveStore(
   return { app, url: await app.listen({ host: '127.0.0.1', port: 0 }), log, metrics }
 }
 
-/** No count ends amidst a test that does not set the clock itself. */
+/** No window ends during a test that does not set the clock itself. */
 const endlessMinute = () => 0
 
-/** What the options of `serve` are when nobody says. */
+/** The defaults of the options of `serve`. */
 export function defaultOptions(): ServeOptions {
   const defaults = Object.entries(serveSettings).map(([name, setting]) => [
     name,

@@ -2,7 +2,7 @@ import { vi } from 'vitest'
 import { run } from '../src/cli/program.js'
 import type { Run } from './palmares.js'
 
-/** Runs a command in this process, which saves half a second; what it prints is caught. For commands that end by themselves. */
+/** Runs a command in this process, which saves half a second, and captures its output. For commands that end on their own. */
 export async function palmaresHere(...args: string[]): Promise<Run> {
   const ran: Run = { status: null, stdout: '', stderr: '' }
   const spies = (['stdout', 'stderr'] as const).map((name) =>

@@ -21,7 +21,7 @@ describe.each(engines)('X-Parametres-Ignores on %s', (engine) => {
     await response.arrayBuffer()
     return [response.status, response.headers.get(HEADER)]
   }
-  test('names what a read does not know, and is absent where it knows all', async () => {
+  test('lists the unknown parameters of a read, and is absent if there are none', async () => {
     expect(await ignoredBy('/classement?limte=3')).toEqual([200, 'limte'])
     expect(await ignoredBy('/challenges?Limite=3&titre=&nom=a&titre=&nom=b')).toEqual([200, 'Limite, nom'])
     expect(await ignoredBy('/rubriques?limite=3')).toEqual([200, 'limite'])
@@ -47,7 +47,7 @@ describe.each(engines)('X-Parametres-Ignores on %s', (engine) => {
     expect(await ignoredBy('/auteurs')).toEqual([200, null])
   })
 
-  test('is there for whole answers and for actions, also where those refuse', async () => {
+  test('is present on streamed responses and on actions, also when they refuse', async () => {
     for (const path of ['/export?ressource=auteurs&fromat=csv', '/ctftime?fromat=csv']) {
       for (let i = 0; i < 2; i++)
         expect(await ignoredBy(path, { headers: { cookie: '', ...operator } })).toEqual([200, 'fromat'])
@@ -64,8 +64,8 @@ describe.each(engines)('X-Parametres-Ignores on %s', (engine) => {
     expect((await postLogin(server)).headers.get(HEADER)).toBeNull()
   })
 
-  test('holds nothing but printable ASCII, and a bounded number of bounded names', async () => {
-    const hostile: [sent: string, told: string][] = [
+  test('contains only printable ASCII, and a limited number of shortened names', async () => {
+    const hostile: [sent: string, expected: string][] = [
       ['a%0d%0aSet-Cookie:%20x', 'a%0D%0ASet-Cookie%3A%20x'],
       ['a%2Cb', 'a%2Cb'],
       ['%00', '%00'],
@@ -77,18 +77,18 @@ describe.each(engines)('X-Parametres-Ignores on %s', (engine) => {
       ['x'.repeat(5_000), 'x'.repeat(30)],
       ['%F0%9F%98%80'.repeat(100), '%F0%9F%98%80'.repeat(30)],
     ]
-    for (const [sent, told] of hostile) {
-      expect([sent, await ignoredBy(`/rubriques?${sent}=1`)]).toEqual([sent, [200, told]])
+    for (const [sent, expected] of hostile) {
+      expect([sent, await ignoredBy(`/rubriques?${sent}=1`)]).toEqual([sent, [200, expected]])
     }
     const many = Array.from({ length: 500 }, (_, i) => `p${i}=1`)
     expect(await ignoredBy(`/rubriques?${many.join('&')}`)).toEqual([200, 'p0, p1, p2, p3, p4, p5, p6, p7, p8, p9'])
   })
 
-  test('is not in the dialect, whose clients add what no cache has seen', async () => {
+  test('is absent from the dialect, whose clients add cache-busting parameters', async () => {
     expect(await ignoredBy('/rootme/auteurs?_=123')).toEqual([200, null])
   })
 
-  test('can be read by pages of the origins that are listed', async () => {
+  test('can be read by pages of the configured origins', async () => {
     const origin = 'https://ami.example'
     const { headers } = await unlessShed(() => server.get('/rubriques?x=1', { headers: { origin } }))
     expect(headers.get('access-control-expose-headers')?.split(', ')).toContain('X-Parametres-Ignores')

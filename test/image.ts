@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..')
 interface Step {
   name: string
   flags: Record<string, string>
-  /** What follows the flags. */
+  /** The text after the flags. */
   text: string
   words: string[]
 }
@@ -21,7 +21,7 @@ interface Stage {
   steps: Step[]
 }
 
-/** As much of a Dockerfile as ours uses. */
+/** The part of the Dockerfile syntax that ours uses. */
 export class Image {
   constructor(readonly stages: Stage[]) {}
 
@@ -38,7 +38,7 @@ export class Image {
     return new Image(stages)
   }
 
-  /** The last word of the final stage on something. */
+  /** The last value of an instruction in the final stage. */
   last(name: string): string {
     const text = this.stages.at(-1)!.steps.findLast((step) => step.name === name)?.text
     if (text === undefined) throw new Error(`the Dockerfile has no ${name}`)
@@ -61,8 +61,8 @@ export class Image {
 }
 
 /**
- * Runs the steps of a build in folders that stand for the roots of its stages, each as soon as those that it needs are
- * done; gives the folder of the last one.
+ * Runs the steps of a build in folders that stand for the roots of its stages, each stage as soon as those it needs are
+ * done. Returns the folder of the last one.
  */
 export async function replay(image: Image, folder: string): Promise<string> {
   const built: Record<string, Promise<Place>> = {}
@@ -92,7 +92,7 @@ interface Place {
   workdir: string
 }
 
-/** Takes one step in a stage; `source` is the root of the stage that it copies from, if it is no file of ours. */
+/** Runs one step of a stage. `source` is the root of the stage that it copies from, or undefined for the build context. */
 async function take({ name, flags, text, words }: Step, place: Place, source: string | undefined): Promise<void> {
   const { root, workdir } = place
   if (name === 'WORKDIR') {
@@ -118,7 +118,7 @@ function copy(from: string, to: string, filter: (path: string) => boolean = () =
   cpSync(from, to, { recursive: true, verbatimSymlinks: true, filter })
 }
 
-/** What npm of the build gets: nothing of the npm that runs the tests, and its cache first. */
+/** The environment of npm in the build: none of the npm that runs the tests, and its cache preferred. */
 function npm(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
     ([name]) => !/^(npm_(?!config_(cache|registry|userconfig))|NODE_ENV|VITEST|PALMARES_)/i.test(name),
@@ -132,7 +132,7 @@ export function registryFault(output: string): string | undefined {
 
 const isRoot = process.getuid?.() === 0
 
-/** A container of an image, as far as an ordinary process is one: its user, its variables, its folder. */
+/** A container of an image, as far as an ordinary process can act as one: its user, its variables, its folder. */
 export class Container {
   private constructor(
     private readonly image: Image,
@@ -171,7 +171,7 @@ export class Container {
       env: {
         ...Object.fromEntries(env),
         ...{ PALMARES_HOST: '127.0.0.1', PALMARES_PORT: String(this.port), PALMARES_METRICS_PORT: '0' },
-        // The root of a container may be read-only, its temporary folder too.
+        // The root of a container may be read-only, and so may its temporary folder.
         ...{ PATH: process.env.PATH, HOME: '/nonexistent', TMPDIR: this.inside('/app') },
       },
       ...(isRoot ? { uid: uid!, gid: gid! } : {}),
@@ -187,7 +187,7 @@ export class Container {
   }
 }
 
-/** Which paths of the context a .dockerignore keeps out: the last line that fits a path or a folder above it decides. */
+/** Which paths of the context a .dockerignore excludes. The last line that matches a path or its parent folder decides. */
 export function readIgnore(text: string): (path: string) => boolean {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   const rules = lines.map((line) => ({ out: !line.startsWith('!'), pattern: globOf(line.replace(/^!/, '')) }))

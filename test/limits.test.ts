@@ -6,7 +6,7 @@ import { LocalLimiter, LocalLimits } from '../src/limits/local.js'
 import { ACCOUNT, addAccount, addKey, engines, startServer, type TestServer } from './harness.js'
 import { BOB, petitPortail, postLogin, problemOf, sessionOf } from './wire.js'
 
-/** 18 seconds into a minute: 42 are left. */
+/** 18 seconds into a minute, so 42 are left. */
 const NOW = Date.UTC(2026, 0, 31, 12, 0, 18)
 
 for (const engine of engines) {
@@ -33,7 +33,7 @@ for (const engine of engines) {
       for (let i = 0; i < count; i++) await (await ask()).arrayBuffer()
     }
 
-    describe('unless told otherwise', () => {
+    describe('by default', () => {
       test('an account has 600 requests a minute and an address without a credential 300', async () => {
         await start()
         expect(budgetOf(await server.get(path))).toEqual(['"compte";r=599;t=42', '"compte";q=600;w=60'])
@@ -58,7 +58,7 @@ for (const engine of engines) {
     })
 
     describe('an account', () => {
-      test('has one budget for its keys and sessions together, and another account its own', async () => {
+      test('has one budget for all its keys and sessions, and other accounts have their own', async () => {
         await start({ rateLimit: 4 })
         await addAccount(server.store, BOB)
         const [cookie, other] = [await sessionOf(server), await addKey(server.store, ACCOUNT.login)]
@@ -72,7 +72,7 @@ for (const engine of engines) {
         expect((await server.anonymous(path, { headers: { authorization: `Bearer ${bob}` } })).status).toBe(200)
       })
 
-      test('is refused before its request is told 404, 405, 403, 400 or 304', async () => {
+      test('is refused before any 404, 405, 403, 400 or 304', async () => {
         await start({ rateLimit: 1 })
         const { headers } = await server.get(path)
         const etag = headers.get('etag') as string
@@ -88,7 +88,7 @@ for (const engine of engines) {
         }
       })
 
-      test('pays for what is refused: 404, 405, 403 and 400 count', async () => {
+      test('is charged for refusals: 404, 405, 403 and 400 count', async () => {
         await start({ rateLimit: 5 })
         await server.get('/nothing')
         await server.get('/challenges', { method: 'DELETE' })
@@ -96,7 +96,7 @@ for (const engine of engines) {
         expect(budgetOf(await server.get('/challenges?limite=x'))[0]).toBe('"compte";r=1;t=42')
       })
 
-      test('pays nothing for a 304 while budget is left', async () => {
+      test('is not charged for a 304 while budget is left', async () => {
         await start({ rateLimit: 2 })
         const etag = (await server.get(path)).headers.get('etag') as string
         for (let i = 0; i < 5; i++) {
@@ -107,7 +107,7 @@ for (const engine of engines) {
         await problemOf(await server.get(path, { headers: { 'if-none-match': etag } }), 'rate_limited')
       })
 
-      test('never pays from the budget of its address, nor is refused with it', async () => {
+      test('is never charged to its address, nor refused with it', async () => {
         await start({ addressRateLimit: 1 })
         await spend(3, () => server.anonymous(path))
         await spend(3, () => server.get(path))
@@ -116,7 +116,7 @@ for (const engine of engines) {
     })
 
     describe('an address without a valid credential', () => {
-      test('is 401 while budget is left and 429 after, whatever the path, the method and the credential', async () => {
+      test('gets 401 while budget is left and 429 afterwards, whatever the path, the method and the credential', async () => {
         await start({ addressRateLimit: 2 })
         await problemOf(await server.anonymous(path), 'credential_missing')
         await problemOf(await server.anonymous(path, { headers: { cookie: 'api_key=x' } }), 'credential_invalid')
@@ -133,7 +133,7 @@ for (const engine of engines) {
         await problemOf(await postLogin(server), 'address_limited')
       })
 
-      test('pays for the description of the API, but not for a 304 of it, nor for health', async () => {
+      test('is charged for the description of the API, but not for a 304 of it, nor for health', async () => {
         await start({ addressRateLimit: 3 })
         const response = await server.anonymous('/openapi.json')
         expect(budgetOf(response)[0]).toBe('"adresse";r=2;t=42')
@@ -148,19 +148,19 @@ for (const engine of engines) {
         }
       })
 
-      test('is what the connection says: X-Forwarded-For of anybody is not believed', async () => {
+      test('is the one of the connection, whatever X-Forwarded-For a stranger sends', async () => {
         await start({ addressRateLimit: 1 })
         expect([(await from('203.0.113.1')).status, (await from('203.0.113.2')).status]).toEqual([401, 429])
       })
 
-      test('is what X-Forwarded-For says where --trust-proxy names the proxy', async () => {
+      test('is the one of X-Forwarded-For if --trust-proxy names the proxy', async () => {
         await start({ addressRateLimit: 1, trustProxy: '127.0.0.0/8' })
         expect([(await from('203.0.113.1')).status, (await from('203.0.113.2')).status]).toEqual([401, 401])
         expect((await from('198.51.100.7, 203.0.113.1')).status).toBe(429)
         expect((await from('198.51.100.7')).status).toBe(401)
       })
 
-      test('is not what X-Forwarded-For says where --trust-proxy names another', async () => {
+      test('is the one of the connection if --trust-proxy names another proxy', async () => {
         await start({ addressRateLimit: 1, trustProxy: '192.0.2.1' })
         expect([(await from('203.0.113.1')).status, (await from('203.0.113.2')).status]).toEqual([401, 429])
       })
@@ -172,7 +172,7 @@ for (const engine of engines) {
       })
     })
 
-    test('a rate limit of 0 turns the limits of accounts and addresses off, headers included', async () => {
+    test('a rate limit of 0 disables the limits of accounts and addresses, headers included', async () => {
       await start({ rateLimit: 0, addressRateLimit: 1 })
       await spend(5, () => server.anonymous(path))
       const [account, address] = [await server.get(path), await server.anonymous(path)]
@@ -180,7 +180,7 @@ for (const engine of engines) {
       expect([budgetOf(account), budgetOf(address)]).toEqual(Array(2).fill([null, null]))
     })
 
-    test('limits of the head, of the body and of a filter are settings', async () => {
+    test('limits of the head, of the body and of a filter are configurable', async () => {
       await start({ maxHeadBytes: 2_048, maxBodyBytes: 1_024, maxFilterCharacters: 3 })
       await problemOf(await postLogin(server, { login: 'x'.repeat(1_100) }), 'body_too_large')
       expect((await server.get(path, { headers: { x: 'x'.repeat(2_100) } })).status).toBe(431)
@@ -218,7 +218,7 @@ describe('a limiter', () => {
     expect(limiter.take('a').allowed).toBe(false)
   })
 
-  test('says the whole seconds to the end of the window, 1 to its length', () => {
+  test('returns the whole seconds to the end of the window, from 1 to its length', () => {
     for (const [now, reset] of [
       [0, 60],
       [0.001, 60],
@@ -230,7 +230,7 @@ describe('a limiter', () => {
     }
   })
 
-  test('counts 100,000 callers one by one and those beyond together, so that its memory has a bound', () => {
+  test('counts 100,000 callers separately and all others together, so that its memory is limited', () => {
     const limiter = new LocalLimiter(2, 60, () => at(0))
     for (let i = 0; i < 100_000; i++) limiter.take(`caller ${i}`)
     expect([limiter.take('caller 5').allowed, limiter.take('caller 5').allowed]).toEqual([true, false])
@@ -240,7 +240,7 @@ describe('a limiter', () => {
 })
 
 describe('limits', () => {
-  test('of one name are one limiter, so whoever asks for it agrees on quota and window', () => {
+  test('limiters with one name are one limiter, whose quota and window cannot change', () => {
     const limits = new LocalLimits()
     limits.limiter('compte', 1, 60).take('a')
     expect(limits.limiter('compte', 1, 60).take('a').allowed).toBe(false)
@@ -253,7 +253,7 @@ describe('limits', () => {
 describe('an address', () => {
   const group = fc.integer({ min: 0, max: 0xffff })
 
-  test('of IPv4 is itself, also where IPv6 carries it', () => {
+  test('the key of an IPv4 address is itself, also as IPv4-mapped IPv6', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         expect([addressKey(address), addressKey(`::ffff:${address}`)]).toEqual([address, address])
@@ -261,7 +261,7 @@ describe('an address', () => {
     )
   })
 
-  test('of IPv6 is its /64, however it is written', () => {
+  test('the key of an IPv6 address is its /64, in any notation', () => {
     fc.assert(
       fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), fc.array(group, { minLength: 4 }), (one, rest) => {
         const text = (groups: number[]) => groups.map((each) => each.toString(16)).join(':')
@@ -275,7 +275,7 @@ describe('an address', () => {
     )
   })
 
-  test('may have a zone, or lead or end with zeros', () => {
+  test('may have a zone, or start or end with zeros', () => {
     expect(addressKey('fe80::1%eth0')).toBe(addressKey('fe80::2'))
     expect(addressKey('::1')).toBe(addressKey('0:0:0:0:0:0:0:2'))
     expect(addressKey('2001:db8::')).toBe(addressKey('2001:0db8:0000:0000::1'))

@@ -3,7 +3,7 @@ import { ingest } from '../src/portal/live/ingest.js'
 import { openStore } from '../src/store/open.js'
 import type { Store } from '../src/store/store.js'
 import { type DumpLine, engines, importInto, makePlace } from './harness.js'
-import { seemLarge, walksOf, watching } from './plans.js'
+import { pretendLarge, walksOf, watching } from './plans.js'
 
 const validation = { type: 'validation', id_auteur: 5, id_challenge: 1, date: '2025-03-01T00:00:00Z' }
 const challenge = { type: 'challenge', id_challenge: 1, id_rubrique: 1, titre: 't', score: 10 }
@@ -18,11 +18,11 @@ const PORTAL: DumpLine[] = [
   })),
 ]
 
-/** Lines that take every way through the rules. */
+/** Lines that together use every rule. */
 const batches: Record<string, DumpLine[]> = {
   'a solve': [validation],
-  'a solve at another time': [{ ...validation, date: '2024-12-31T00:00:00Z' }],
-  'a solve that is taken back': [{ ...validation, supprime: true }],
+  'a solve with another date': [{ ...validation, date: '2024-12-31T00:00:00Z' }],
+  'a solve that is removed': [{ ...validation, supprime: true }],
   'many solves': Array.from({ length: 300 }, (_, i) => ({
     ...validation,
     id_auteur: i + 1,
@@ -32,21 +32,21 @@ const batches: Record<string, DumpLine[]> = {
     { ...auteur, score: 40 },
     { ...auteur, id_auteur: 1_000 },
   ],
-  'an author who holds no place': [{ ...auteur, statut: '5poubelle' }],
+  'an author without a place': [{ ...auteur, statut: '5poubelle' }],
   'a challenge': [{ ...challenge, id_challenge: 500, auteurs: [1, 2] }],
-  'a challenge that is worth less': [{ ...challenge, score: 3, auteurs: [3] }],
-  'a challenge of another category': [{ ...challenge, id_rubrique: 2 }],
-  'a challenge that goes': [{ type: 'challenge', id_challenge: 2, supprime: true }],
+  'a challenge with a lower score': [{ ...challenge, score: 3, auteurs: [3] }],
+  'a challenge in another category': [{ ...challenge, id_rubrique: 2 }],
+  'a challenge that is removed': [{ type: 'challenge', id_challenge: 2, supprime: true }],
   'a category': [{ type: 'rubrique', id_rubrique: 9, nom: 'r' }],
-  'a category that goes': [{ type: 'rubrique', id_rubrique: 3, supprime: true }],
-  'an author who goes': [{ type: 'auteur', id_auteur: 11, supprime: true }],
+  'a category that is removed': [{ type: 'rubrique', id_rubrique: 3, supprime: true }],
+  'an author who is removed': [{ type: 'auteur', id_auteur: 11, supprime: true }],
   'some fields of an author': [
     { type: 'auteur', id_auteur: 12, statut: '6forum', partiel: true },
     { type: 'auteur', id_auteur: 13, score: 7, partiel: true },
   ],
   'some fields of a challenge': [{ type: 'challenge', id_challenge: 3, score: 4, partiel: true }],
   'some fields of a solve': [{ ...validation, id_auteur: 10, date: '2024-12-31T00:00:00Z', partiel: true }],
-  'some fields of what is not there': [
+  'some fields of missing records': [
     { ...challenge, id_challenge: 99_999, partiel: true },
     { ...auteur, id_auteur: 99_999, partiel: true },
   ],
@@ -63,15 +63,15 @@ const batches: Record<string, DumpLine[]> = {
   ],
 }
 
-describe.each(engines)('on %s, no statement of live lines walks what grows with the authors', (engine) => {
+describe.each(engines)('on %s, no statement of live lines scans a table that grows with the authors', (engine) => {
   let place: { url: string; remove(): unknown }
   let store: Store
   beforeAll(async () => {
     place = await makePlace(engine)
-    // One that does not serve: its connection is in this thread, where it can be asked for plans.
+    // Opened as a command opens it: SQLite runs in this thread, where its plans can be read.
     store = await openStore(place.url, { create: true })
     await importInto(store, PORTAL)
-    if (engine === 'postgres') await store.write({}, seemLarge)
+    if (engine === 'postgres') await store.write({}, pretendLarge)
   })
   afterAll(async () => {
     await store.close()
@@ -93,5 +93,5 @@ describe.each(engines)('on %s, no statement of live lines walks what grows with 
   })
 })
 
-/** What grows with the authors and what they solve; challenges, who wrote them and categories are few. */
+/** Tables that grow with the authors and their solves. Challenges, their authors and categories are few. */
 const TABLES = ['auteurs', 'validations', 'classements', 'noeuds']

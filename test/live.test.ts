@@ -13,11 +13,11 @@ import {
   type DumpLine,
   engines,
   exportFrom,
-  heard,
   importInto,
   serveStore,
   startServer,
   type TestServer,
+  waitForChanges,
 } from './harness.js'
 import { Model } from './model.js'
 import { partialLines } from './partial-lines.js'
@@ -32,7 +32,7 @@ interface Answer {
   lignes: { ligne: number; resultat: string; raison?: string }[]
 }
 
-/** More authors than a node of a ranking holds, so that nodes are parted. */
+/** More authors than a node of a ranking can hold, so that nodes are split. */
 const SHAPE = { auteurs: 150, challenges: 12, validations: 200, scores: 6 }
 const START = randomPortal({ seed: 11, ...SHAPE })
 
@@ -60,13 +60,13 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
   }
   const start = () => importInto(server.store, START, { replace: true })
 
-  /** Everything that can be asked, twice: made anew or held, it is what a brute-force restatement of the records says. */
+  /** Requests each target twice, uncached and cached, and compares it with a brute-force restatement of the records. */
   async function expectRight(targets: readonly string[]): Promise<void> {
     const model = new Model(await exportFrom(server.store))
     for (const target of [...targets, ...targets]) await expectAsModel(server, model, target)
   }
 
-  test('is in every answer of the next request, and whatever is held is right after any lines', async () => {
+  test('changes every response to the next request, and every cached response is right after any lines', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(anyLiveLine, { minLength: 1, maxLength: 6 }), { maxLength: 5 }),
@@ -87,8 +87,8 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     )
   })
 
-  test('leaves held what a solve does not touch, and lets go of what it does', async () => {
-    await importInto(server.store, HELD, { replace: true })
+  test('keeps cached responses that a solve does not affect, and drops those it affects', async () => {
+    await importInto(server.store, HUNDRED, { replace: true })
     const tagOf = async (target: string) => (await server.get(target)).headers.get('etag') as string
     const hits = async () => {
       const metric = (await server.metrics.registry.getSingleMetricAsString('palmares_response_cache_total')).split(
@@ -126,8 +126,8 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     expect(await hits()).toBe(hitsBefore + kept.length)
   })
 
-  test('many requests for one answer that is not held make it once', async () => {
-    await importInto(server.store, HELD, { replace: true })
+  test('concurrent requests for one uncached response compute it once', async () => {
+    await importInto(server.store, HUNDRED, { replace: true })
     await server.get('/rubriques')
     const reads = () => server.store.state().reads.primary
     const before = reads()
@@ -136,8 +136,8 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     expect(reads() - before).toBe(1)
   })
 
-  test('answers each line: applied, known, refused and why, in their order', async () => {
-    await importInto(server.store, HELD, { replace: true })
+  test('returns the result of each line in order: applied, known, or refused with a reason', async () => {
+    await importInto(server.store, HUNDRED, { replace: true })
     const validation = { type: 'validation', id_auteur: 3, id_challenge: 2, date: '2026-01-01T00:00:00Z' }
     const lines = [
       ...[validation, validation, { ...validation, id_auteur: 999 }, { type: 'compte', login: 'x' }],
@@ -171,7 +171,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     })
   })
 
-  test('takes one JSON object, and refuses what is no line with a 400 that says so', async () => {
+  test('accepts one JSON object, and refuses a body without valid lines with a 400', async () => {
     const json = { 'content-type': 'application/json' }
     const one = await send('{"type":"validation","id_auteur":4,"id_challenge":2}', json)
     expect(await one.json()).toMatchObject({ appliquees: 1, lignes: [{ ligne: 1, resultat: 'appliquee' }] })
@@ -190,7 +190,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     await problemOf(await send('x', { 'content-type': 'text/plain' }), 'unsupported_media_type')
   })
 
-  test('takes a key with the scope ecriture, and no page of another origin', async () => {
+  test('requires a key with the scope ecriture, and refuses other origins', async () => {
     const line = '{"type":"validation","id_auteur":4,"id_challenge":2}'
     await problemOf(await send(line, { authorization: `Bearer ${server.key}` }), 'scope_required')
     await problemOf(await server.anonymous('/validations', { method: 'POST', body: line }), 'credential_missing')
@@ -198,7 +198,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     expect((await server.get('/validations')).status).toBe(405)
   })
 
-  test('takes 4 MiB and 10,000 lines, and no more', async () => {
+  test('accepts up to 4 MiB and 10,000 lines', async () => {
     const line = '{"type":"validation","id_auteur":4,"id_challenge":2}\n'
     const full = (await (await send(line.repeat(10_000))).json()) as Answer
     expect([full.lignes.length, full.refusees]).toEqual([10_000, 0])
@@ -207,7 +207,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     expect((await send(`${' '.repeat(131_071)}\n`.repeat(31) + line)).status).toBe(200)
   })
 
-  test('a line or an object of more than 128 KiB is refused, as parsing it would keep others waiting', async () => {
+  test('a line or an object over 128 KiB is refused, because parsing it would block the event loop', async () => {
     const line = JSON.stringify({ type: 'validation', id_auteur: 4, id_challenge: 2, date: 'x'.repeat(131_072) })
     const { lignes } = (await (await send(`\n${line}\n`)).json()) as Answer
     expect(lignes).toEqual([{ ligne: 2, resultat: 'refusee', raison: 'the line is longer than 131072 bytes' }])
@@ -226,9 +226,9 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       (await records()).find((line) => line.type === type && line[`id_${type}`] === id)
     const results = async (...lines: DumpLine[]) => (await post(lines)).lignes.map(({ resultat }) => resultat)
     const partial = (line: DumpLine) => ({ ...line, partiel: true })
-    beforeEach(() => importInto(server.store, [...HELD, first, author, solved].filter(isLast), { replace: true }))
+    beforeEach(() => importInto(server.store, [...HUNDRED, first, author, solved].filter(isLast), { replace: true }))
 
-    test('changes the named fields of a record of any type and no other', async () => {
+    test('changes the named fields, and no others, of a record of any type', async () => {
       const auteur = { type: 'auteur', id_auteur: 5 }
       const changes: [DumpLine, DumpLine][] = [
         [
@@ -267,11 +267,11 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       expect(await records()).toContainEqual({ ...solved, date: '2025-06-05T22:00:00Z' })
       expect(await results(partial({ type: 'rubrique', id_rubrique: 1, nom: 'R' }))).toEqual(['appliquee'])
       expect(await one('rubrique', 1)).toEqual({ type: 'rubrique', id_rubrique: 1, nom: 'R' })
-      await heard(server)
+      await waitForChanges(server)
       await expectRight(everything(new Model(await records())))
     })
 
-    test('that names the id alone is known', async () => {
+    test('a partial line with only the id is known', async () => {
       const before = await records()
       const ids = [
         { type: 'auteur', id_auteur: 5 },
@@ -285,7 +285,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       expect(await records()).toEqual(before)
     })
 
-    test('is refused for a missing record, and sees what the lines before it in the batch did', async () => {
+    test('is refused for a missing record, and sees the effects of earlier lines of its batch', async () => {
       const auteur = { type: 'auteur', id_auteur: 777, nom: 'new', statut: '6forum' }
       const missing = [
         { ...auteur },
@@ -298,9 +298,15 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       for (const [i, { type }] of missing.entries()) {
         expect(lignes[i]).toMatchObject({ resultat: 'refusee', raison: expect.stringContaining(`have this ${type}`) })
       }
-      const goes = { type: 'auteur', id_auteur: 777, supprime: true }
+      const removal = { type: 'auteur', id_auteur: 777, supprime: true }
       expect(
-        await results(auteur, partial({ type: 'auteur', id_auteur: 777, lang: 'fr' }), goes, partial(auteur), auteur),
+        await results(
+          auteur,
+          partial({ type: 'auteur', id_auteur: 777, lang: 'fr' }),
+          removal,
+          partial(auteur),
+          auteur,
+        ),
       ).toEqual(['appliquee', 'appliquee', 'appliquee', 'refusee', 'appliquee'])
       expect(await one('auteur', 777)).toEqual({ ...auteur, score: 0 })
     })
@@ -329,7 +335,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       expect(await records()).toEqual(before)
     })
 
-    test('a validation without a date leaves a known date, whole or partial, and a date replaces an unknown one', async () => {
+    test('a validation without a date, whole or partial, keeps a known date, and a date replaces an unknown one', async () => {
       const { date, ...undated } = solved
       const before = await records()
       expect(await results(undated, { ...undated, date: null }, partial({ ...undated, date: null }), solved)).toEqual(
@@ -342,8 +348,8 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     })
   })
 
-  test('a line with an unknown field does nothing, and the refusal names it and what it was meant to be', async () => {
-    await importInto(server.store, HELD, { replace: true })
+  test('a line with an unknown field changes nothing, and its refusal names the field and suggests a known one', async () => {
+    await importInto(server.store, HUNDRED, { replace: true })
     const before = await exportFrom(server.store)
     const solve = { type: 'validation', id_auteur: 1, id_challenge: 2 }
     const refused: [DumpLine, string[], string][] = [
@@ -377,25 +383,25 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     expect(await exportFrom(server.store)).toEqual(before)
   })
 
-  test('an author without an account is removed with what they wrote and solved, and every answer shows it', async () => {
+  test('an author without an account is removed with their authorships and solves, in every response', async () => {
     const dump = [
-      ...HELD,
+      ...HUNDRED,
       ...[1, 2, 3].map((id_challenge) => ({ type: 'validation', id_auteur: 50, id_challenge })),
-      { ...HELD[101], titre: 'written', auteurs: [50, 51] },
+      { ...HUNDRED[101], titre: 'written', auteurs: [50, 51] },
     ].filter(isLast)
     await importInto(server.store, dump, { replace: true })
     const targets = everything(new Model(dump))
     await expectRight([...targets, '/auteurs/50'])
-    const goes = { type: 'auteur', id_auteur: 50, supprime: true }
-    expect((await post([goes, goes])).lignes.map(({ resultat }) => resultat)).toEqual(['appliquee', 'connue'])
-    await heard(server)
+    const removal = { type: 'auteur', id_auteur: 50, supprime: true }
+    expect((await post([removal, removal])).lignes.map(({ resultat }) => resultat)).toEqual(['appliquee', 'connue'])
+    await waitForChanges(server)
     expect((await exportFrom(server.store)).filter((line) => line.id_auteur === 50)).toEqual([])
     expect((await server.get('/auteurs/50')).status).toBe(404)
     await expectRight(targets)
     expect((await checkPortal(server.store)).findings.flatMap(({ faults }) => faults)).toEqual([])
   })
 
-  test('refuses a coding or a charset that it does not read', async () => {
+  test('refuses an unsupported content coding or charset', async () => {
     const line = { type: 'validation', id_auteur: 4, id_challenge: 2 }
     const text = JSON.stringify(line)
     const type = 'application/x-ndjson'
@@ -404,16 +410,16 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     await problemOf(await send(text, { 'content-encoding': 'gzip' }), 'unsupported_media_type')
   })
 
-  test('many challenges that many have solved are applied in parts, between which the time can be over', async () => {
+  test('changes of many challenges with many solves are applied in parts, and the time limit may fall between two', async () => {
     const dump = [
-      ...HELD.filter(({ type }) => type !== 'validation'),
-      ...Array.from({ length: 40 }, (_, i) => ({ ...HELD[101], id_challenge: 10 + i, score: 1 })),
+      ...HUNDRED.filter(({ type }) => type !== 'validation'),
+      ...Array.from({ length: 40 }, (_, i) => ({ ...HUNDRED[101], id_challenge: 10 + i, score: 1 })),
       ...Array.from({ length: 4_000 }, (_, i) => ({
         ...{ type: 'validation', id_auteur: 1 + (i % 100), id_challenge: 10 + Math.floor(i / 100) },
       })),
     ]
     await importInto(server.store, dump, { replace: true })
-    const lines = Array.from({ length: 40 }, (_, i) => ({ ...HELD[101], id_challenge: 10 + i, score: 2 + i }))
+    const lines = Array.from({ length: 40 }, (_, i) => ({ ...HUNDRED[101], id_challenge: 10 + i, score: 2 + i }))
     const sent = lines.map((line, i) => ({ number: i + 1, text: JSON.stringify(line) }))
     const first = await slowly(() => ingest(server.store, sent), 2_100)
     const left = first.filter(({ reessayer }) => reessayer).map(({ ligne }) => ligne)
@@ -421,18 +427,18 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     expect(left.length).toBeLessThan(40)
     const rest = sent.filter(({ number }) => left.includes(number))
     expect((await ingest(server.store, rest)).every(({ resultat }) => resultat === 'appliquee')).toBe(true)
-    await heard(server)
+    await waitForChanges(server)
     await expectRight(everything(new Model(dump)))
   })
 
-  describe('a batch whose lines take long', () => {
+  describe('a batch that takes long', () => {
     const lines = Array.from({ length: 20 }, (_, i) =>
       i % 2 === 0
         ? { type: 'rubrique', id_rubrique: 100 + i, nom: 'r' }
         : { type: 'challenge', id_challenge: 100 + i, id_rubrique: 99 + i, titre: 'c', score: i },
     ).map((line, i) => ({ number: i + 1, text: JSON.stringify(line) }))
-    test('keeps what was begun in its time, and refuses the lines after that', async () => {
-      await importInto(server.store, HELD, { replace: true })
+    test('keeps what was started in time, and refuses the later lines', async () => {
+      await importInto(server.store, HUNDRED, { replace: true })
       const results = await slowly(() => ingest(server.store, lines))
       const applied = results.filter(({ resultat }) => resultat === 'appliquee').length
       expect(applied).toBeGreaterThan(1)
@@ -443,12 +449,12 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
           raison: 'not tried: what came before took 2 s; send it again',
         })),
       )
-      await heard(server)
-      await expectRight(everything(new Model(HELD)))
+      await waitForChanges(server)
+      await expectRight(everything(new Model(HUNDRED)))
     })
 
-    test('is followed by others with the rest of the lines of a stream', async () => {
-      await importInto(server.store, HELD, { replace: true })
+    test('the remaining lines of a stream go into further batches', async () => {
+      await importInto(server.store, HUNDRED, { replace: true })
       let batches = 0
       const counting = watchedStore(server.store, (db) => ({
         exec: (sql, ...values) => {
@@ -465,7 +471,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     })
   })
 
-  test('a line that gives somebody too many points is refused, and the batch is still one change', async () => {
+  test('a line that gives an author too many points is refused, and the batch is still one change', async () => {
     const max = Number.MAX_SAFE_INTEGER
     const dump = [
       { type: 'rubrique', id_rubrique: 1, nom: 'r' },
@@ -477,7 +483,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     const challenge = (id: number, score: number) => ({ ...dump[1 + id], id_challenge: id, score })
     const before = (await server.store.versions()).donnees
     const { lignes } = await post([
-      // 100 points are left to 40 there: the first takes 50, which is too many only until the second falls.
+      // 40 of the 100 points are left. The first line would add 50, which is too many until the second one removes 30.
       ...[challenge(1, 80), challenge(2, 0), challenge(3, 5), challenge(1, 100), challenge(1, 90)],
       { type: 'validation', id_auteur: 1, id_challenge: 3 },
     ])
@@ -488,11 +494,11 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       db.select<{ nb: number }>('select count(*) as nb from journal where curseur > ?', before),
     )
     expect(Number(journal[0]?.nb)).toBe(6)
-    await heard(server)
+    await waitForChanges(server)
     await expectRight(['/auteurs/1', '/classement', '/classement?id_rubrique=1', '/challenges'])
   })
 
-  test('a store that fails while a line with too many points is looked for says what failed', async () => {
+  test('a store that fails during the search for a line with too many points reports that failure', async () => {
     const max = Number.MAX_SAFE_INTEGER
     const dump = [
       { type: 'rubrique', id_rubrique: 1, nom: 'r' },
@@ -504,7 +510,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     const store = watchedStore(server.store, (db) => ({
       exec: async (sql, ...values) => {
         if (!sql.startsWith('savepoint')) return db.exec(sql, ...values)
-        // As SQLite does where it has no room: the transaction is gone.
+        // As SQLite does when the disk is full, which ends the transaction.
         if (engine === 'sqlite') await db.exec('rollback')
         throw fault
       },
@@ -514,8 +520,8 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     expect(await post([{ type: 'validation', id_auteur: 1, id_challenge: 1 }])).toMatchObject({ refusees: 1 })
   })
 
-  test('bodies that are under way at once are bounded in bytes, and small ones are many', async () => {
-    await importInto(server.store, HELD, { replace: true })
+  test('the bytes of concurrent bodies are limited, which still allows many small ones', async () => {
+    await importInto(server.store, HUNDRED, { replace: true })
     const line = JSON.stringify({ type: 'validation', id_auteur: 4, id_challenge: 2 })
     const answers = await Promise.all(Array.from({ length: 60 }, () => send(line)))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
@@ -527,10 +533,10 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     expect((await send(large)).status).toBe(200)
   })
 
-  test('writers that write at once, through several stores, lose nothing, and repeat nothing', async () => {
-    await importInto(server.store, HELD, { replace: true })
+  test('concurrent writers through several stores lose nothing and apply nothing twice', async () => {
+    await importInto(server.store, HUNDRED, { replace: true })
     const others: Store[] = await Promise.all([1, 2].map(() => openStore(server.database, { create: false })))
-    const solves = HELD.filter(({ type }) => type === 'auteur').flatMap(({ id_auteur }) =>
+    const solves = HUNDRED.filter(({ type }) => type === 'auteur').flatMap(({ id_auteur }) =>
       [1, 2, 3].map((id_challenge) => ({ type: 'validation', id_auteur, id_challenge, date: '2026-02-01T00:00:00Z' })),
     )
     const batches = Array.from({ length: 30 }, (_, i) => solves.filter((_, j) => j % 30 === i || j % 7 === i % 7))
@@ -544,12 +550,12 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     const applied = results.flat().filter(({ resultat }) => resultat === 'appliquee')
     expect(applied).toHaveLength(solves.length)
     expect(results.flat().some(({ resultat }) => resultat === 'refusee')).toBe(false)
-    await heard(server)
-    await expectRight(everything(new Model(HELD)))
+    await waitForChanges(server)
+    await expectRight(everything(new Model(HUNDRED)))
   })
 
-  test('a solve through one process is in the very next answers of another, and the other keeps what it does not touch', async () => {
-    await importInto(server.store, HELD, { replace: true })
+  test('a solve through one process is in the next responses of another, which keeps the cached responses it does not affect', async () => {
+    await importInto(server.store, HUNDRED, { replace: true })
     const store = await openStore(server.database, { create: false, serving: SERVING })
     const { app, url } = await serveStore(store)
     const other = {
@@ -557,10 +563,10 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       url,
       get: (path: string) => fetch(url + path, { headers: { cookie: `api_key=${server.key}` } }),
     }
-    const targets = everything(new Model(HELD))
+    const targets = everything(new Model(HUNDRED))
     for (let round = 0; round < 5; round++) {
       await post([{ type: 'validation', id_auteur: 20 + round, id_challenge: 3, date: '2026-03-01T00:00:00Z' }])
-      await heard({ store, database: server.database })
+      await waitForChanges({ store, database: server.database })
       const model = new Model(await exportFrom(server.store))
       for (const target of targets) await expectAsModel(other as TestServer, model, target)
     }
@@ -569,7 +575,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
   })
 })
 
-/** Each look at the clock finds it that much later. */
+/** Advances the clock of `performance` at each reading. */
 async function slowly<T>(work: () => Promise<T>, milliseconds = 900): Promise<T> {
   let now = performance.now()
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += milliseconds))
@@ -582,8 +588,8 @@ async function slowly<T>(work: () => Promise<T>, milliseconds = 900): Promise<T>
 
 const SERVING = { log: { info: () => undefined, warn: () => undefined }, connections: 4, timeoutSeconds: 20 }
 
-/** A hundred authors, the first of whom have the most points. */
-const HELD: DumpLine[] = [
+/** A hundred authors, by descending points. */
+const HUNDRED: DumpLine[] = [
   { type: 'rubrique', id_rubrique: 1, nom: 'r' },
   ...Array.from({ length: 100 }, (_, i) => ({ type: 'auteur', id_auteur: i + 1, nom: `n${i}`, score: 10 * (100 - i) })),
   ...[1, 2, 3].map((id) => ({ type: 'challenge', id_challenge: id, id_rubrique: 1, titre: `c${id}`, score: 10 * id })),
@@ -599,7 +605,7 @@ function isLast(line: DumpLine, at: number, lines: DumpLine[]): boolean {
   return !lines.slice(at + 1).some((later) => keyOf(later) === keyOf(line))
 }
 
-/** Each list, some pages of it, each detail, and the parts of the ranking. */
+/** Each list, some of its pages, each record, and the rankings by category and period. */
 function everything(model: Model): string[] {
   const ids = (rows: Model['auteurs'], name: string) => rows.slice(0, 12).map((row) => row[name])
   return [

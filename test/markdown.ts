@@ -6,7 +6,7 @@ export interface Section {
   text: string
 }
 
-/** A row of a table, by the names of its columns; code marks and bold are taken off. */
+/** A row of a table, by column name, without code marks and bold. */
 export type Row = Record<string, string>
 
 const FOREIGN_FOLDERS = new Set(['node_modules', 'dist', 'dist-bench', 'coverage', 'data', '.git'])
@@ -39,7 +39,7 @@ export function section(file: string, title: string): string {
   return found.text
 }
 
-/** The rows of the table whose first column has this name; none where there is no such table. */
+/** The rows of the table whose first column has this name; empty if there is no such table. */
 export function table(text: string, firstColumn: string): Row[] {
   const lines = text.split('\n')
   const start = lines.findIndex((line) => line.startsWith(`| ${firstColumn} |`))
@@ -50,12 +50,12 @@ export function table(text: string, firstColumn: string): Row[] {
   return rest.slice(0, end).map((line) => Object.fromEntries(cells(line).map((cell, i) => [head[i], cell])))
 }
 
-/** Text without what is between fences. */
+/** The text without code blocks. */
 export function prose(text: string): string {
   return text.replace(/^```[\s\S]*?^```/gm, '')
 }
 
-/** The anchor of a heading, as the usual renderers make it. */
+/** The anchor of a heading, as common renderers generate it. */
 export function anchor(title: string): string {
   return title
     .toLowerCase()

@@ -9,7 +9,7 @@ import { randomPortal } from './fixtures.js'
 import { ACCOUNT, addAccount, type DumpLine, engines, exportFrom, importInto, makePlace } from './harness.js'
 
 const LINES = [
-  // The first schema has no groups.
+  // The first schema has no column for groups.
   ...randomPortal({ seed: 3, auteurs: 300, challenges: 40, validations: 2_000, scores: 9 }).map(withoutGroupe),
   { type: 'auteur', id_auteur: 7_000_001, nom: 'old' },
   { type: 'rubrique', id_rubrique: 7_000_001, nom: 'old' },
@@ -18,14 +18,14 @@ const LINES = [
 ]
 
 test.each(engines)(
-  'a store of the first schema on %s is brought to this one with all that it holds',
+  'a store of the first schema on %s is migrated to the current one with all its data',
   async (engine) => {
     const place = await makePlace(engine)
     const before = await withStore(place.url, async (store) => {
       await importInto(store, LINES)
-      const held = { lines: await exportFrom(store), parts: await store.read(partsOf) }
-      await store.write({}, (db) => takeBackSecond(db))
-      return held
+      const contents = { lines: await exportFrom(store), parts: await store.read(partsOf) }
+      await store.write({}, (db) => revertToFirstSchema(db))
+      return contents
     })
     await withStore(place.url, async (store) => {
       expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
@@ -53,14 +53,14 @@ function partsOf(db: Db): Promise<unknown[]> {
   return db.select('select classement, cle, id_auteur from classements order by 1, 2, 3')
 }
 
-test.each(engines)('a session that was open before keys could open any on %s stays open', async (engine) => {
+test.each(engines)('a session from before sessions by key stays valid after the migration on %s', async (engine) => {
   const place = await makePlace(engine)
   const session = { empreinte: 'x', id_compte: 1, now: nowSeconds() }
   await withStore(place.url, async (store) => {
     await importInto(store, LINES)
     await addAccount(store, { ...ACCOUNT, idAuteur: 7_000_001 })
     await store.write({ comptes: true }, (db) => insertSession(db, session))
-    await store.write({}, (db) => takeBackSecond(db))
+    await store.write({}, (db) => revertToFirstSchema(db))
   })
   await withStore(place.url, async (store) => {
     const [found] = await store.read((db) => findCredentials(db, ['x']))
@@ -69,8 +69,8 @@ test.each(engines)('a session that was open before keys could open any on %s sta
   await place.remove()
 })
 
-/** Leaves the store as the first release made it. */
-async function takeBackSecond(db: Db): Promise<void> {
+/** Reverts the store to the schema of the first release. */
+async function revertToFirstSchema(db: Db): Promise<void> {
   for (const sql of [
     'drop index auteurs_groupe',
     'alter table auteurs drop column groupe',

@@ -9,27 +9,27 @@ const UNKNOWN = { null: () => null, 'an empty text': () => '', missing: () => un
 
 const isList = (value: unknown) => typeof value === 'object' && value !== null
 
-/** Which fields a record must have, however it is told. */
+/** Which fields a record must have, in either convention. */
 function isRequired(name: string, body: Record<string, unknown>): boolean {
   if (/^\d+$/.test(name)) return true
   const isChallenge = 'titre' in body && 'soustitre' in body
   return /^id_(?!trad)|^titre$|^nom$/.test(name) || (name === 'score' && isChallenge)
 }
 
-/** Makes every field of a body unknown that may be, lists inside a record only where `withLists` says so. */
-function forget(value: unknown, unknown: () => unknown, withLists: boolean): unknown {
-  if (Array.isArray(value)) return value.map((each) => forget(each, unknown, withLists))
+/** Makes every optional field of a body unknown, including lists in a record if `withLists`. */
+function withoutOptional(value: unknown, unknown: () => unknown, withLists: boolean): unknown {
+  if (Array.isArray(value)) return value.map((each) => withoutOptional(each, unknown, withLists))
   if (!isList(value)) return value
   const body = value as Record<string, unknown>
   const fields = Object.entries(body).map(([name, field]) => {
     const isKept = isRequired(name, body) || (isList(field) && !withLists)
-    return [name, isKept ? forget(field, unknown, withLists) : unknown()]
+    return [name, isKept ? withoutOptional(field, unknown, withLists) : unknown()]
   })
   return Object.fromEntries(fields)
 }
 
-/** The same portal, of which only the required is known. */
-function forgotten(lines: readonly DumpLine[], withLists: boolean, hasRubriques: boolean): DumpLine[] {
+/** The same portal with only the required fields. */
+function onlyRequired(lines: readonly DumpLine[], withLists: boolean, hasRubriques: boolean): DumpLine[] {
   return lines.flatMap((line): DumpLine[] => {
     const { type, id_rubrique, id_challenge, id_auteur, id_environnement_virtuel, titre, nom, score, auteurs } = line
     const listed = withLists ? {} : { auteurs }
@@ -41,8 +41,8 @@ function forgotten(lines: readonly DumpLine[], withLists: boolean, hasRubriques:
   })
 }
 
-/** A dump as a store writes it again. */
-async function settled(lines: readonly DumpLine[]): Promise<DumpLine[]> {
+/** A dump as a store exports it. */
+async function normalised(lines: readonly DumpLine[]): Promise<DumpLine[]> {
   const { store, close } = await makeStore()
   await importInto(store, lines)
   const written = await exportFrom(store)
@@ -57,8 +57,8 @@ const made = new Map<string, Promise<DumpLine[]>>()
 
 function expected(isContract: boolean, withLists: boolean): Promise<DumpLine[]> {
   const key = JSON.stringify([isContract, withLists])
-  const told = isContract ? lines : lines.filter(isUsed)
-  const found = made.get(key) ?? settled(forgotten(told, withLists, isContract))
+  const named = isContract ? lines : lines.filter(isUsed)
+  const found = made.get(key) ?? normalised(onlyRequired(named, withLists, isContract))
   made.set(key, found)
   return found
 }
@@ -67,7 +67,7 @@ let origin: TestServer
 let lines: DumpLine[]
 beforeAll(async () => {
   origin = await startServer(portail, { logLevel: 'silent' })
-  lines = await settled(portail)
+  lines = await normalised(portail)
 })
 afterAll(() => origin.close())
 
@@ -77,21 +77,25 @@ describe.each(engines)('on %s, a mirror', (engine) => {
     Object.keys(UNKNOWN).flatMap((way) => [false, true].map((withLists) => ({ convention, way, withLists }))),
   )
 
-  test.each(cases)('of a $convention where all that may be unknown is $way (lists too: $withLists)', async (given) => {
-    const { convention, way, withLists } = given
-    const isContract = convention === 'contract'
-    const front = await startFront(isContract ? passOn(origin.url) : fakeDialect({ lines, hasTags: false }))
-    front.fault = (_, usual) => altered(usual, (body) => forget(body, UNKNOWN[way as keyof typeof UNKNOWN], withLists))
-    const copy = await makeStore(engine)
-    const warnings: string[] = []
-    const { faults } = await mirrorInto(copy.store, front.url, { key: origin.key, warnings })
-    expect([faults, warnings]).toEqual([0, []])
-    expect(await exportFrom(copy.store)).toEqual(await expected(isContract, withLists))
-    await copy.close()
-    await front.close()
-  })
+  test.each(cases)(
+    'a mirror of a $convention whose optional fields are all $way is complete (lists too: $withLists)',
+    async (given) => {
+      const { convention, way, withLists } = given
+      const isContract = convention === 'contract'
+      const front = await startFront(isContract ? passOn(origin.url) : fakeDialect({ lines, hasTags: false }))
+      front.fault = (_, usual) =>
+        altered(usual, (body) => withoutOptional(body, UNKNOWN[way as keyof typeof UNKNOWN], withLists))
+      const copy = await makeStore(engine)
+      const warnings: string[] = []
+      const { faults } = await mirrorInto(copy.store, front.url, { key: origin.key, warnings })
+      expect([faults, warnings]).toEqual([0, []])
+      expect(await exportFrom(copy.store)).toEqual(await expected(isContract, withLists))
+      await copy.close()
+      await front.close()
+    },
+  )
 
-  describe('of an address where every list is empty', () => {
+  describe('an address with empty lists only', () => {
     const nothing = {
       dialect: () => failure(404),
       contract: ({ path }: { path: string }) =>
@@ -103,11 +107,11 @@ describe.each(engines)('on %s, a mirror', (engine) => {
     }
 
     test.each(conventions)(
-      'of the %s is refused with what was asked and answered, and claims nothing',
+      'an empty portal of the %s is refused with the requests and their statuses, and does not claim the store',
       async (name) => {
         const wrong = await startFront(nothing[name])
         const copy = await makeStore(engine)
-        const held = async () =>
+        const claims = async () =>
           Promise.all(
             ['miroir', 'miroir_ressources'].map((table) =>
               copy.store.read((db) => db.select(`select * from ${table}`)),
@@ -119,7 +123,7 @@ describe.each(engines)('on %s, a mirror', (engine) => {
           await expect(refusal).rejects.toThrow(`${wrong.url} has nothing to copy: ${lists[0]}, `)
           await expect(refusal).rejects.toThrow(`${lists[1]}`)
           await expect(refusal).rejects.toThrow('check that URL is the whole address of the portal')
-          expect(await held()).toEqual([[], []])
+          expect(await claims()).toEqual([[], []])
         }
         await mirrorInto(copy.store, origin.url, { key: origin.key })
         expect((await exportFrom(copy.store)).length).toBe(lines.length)
@@ -128,7 +132,7 @@ describe.each(engines)('on %s, a mirror', (engine) => {
       },
     )
 
-    test('that was full before is refused, keeps the copy, and is followed again once it is full', async () => {
+    test('a portal that was full before is refused, keeps the copy, and is mirrored again once it is full', async () => {
       const front: Front = await startFront(passOn(origin.url))
       const copy = await makeStore(engine)
       const pass = () => mirrorInto(copy.store, front.url, { key: origin.key })

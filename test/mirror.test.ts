@@ -30,8 +30,8 @@ async function begin(dump: readonly DumpLine[], engine: Engine = 'sqlite'): Prom
 const pass = (settings: Parameters<typeof mirrorInto>[2] = {}) =>
   mirrorInto(copy.store, origin.url, { key: origin.key, ...settings })
 
-/** A path keeps no leading slash: the wire does not have it. */
-async function told(server: TestServer): Promise<DumpLine[]> {
+/** Paths without their leading slash, which the API does not send. */
+async function expectedCopy(server: TestServer): Promise<DumpLine[]> {
   return (await exportFrom(server.store)).map((line) => {
     const { url_challenge: url } = line
     return typeof url === 'string' ? { ...line, url_challenge: url.replace(/^\/+/, '') } : line
@@ -39,10 +39,10 @@ async function told(server: TestServer): Promise<DumpLine[]> {
 }
 
 describe.each(engines)('a mirror on %s', (engine) => {
-  test('holds what the portal holds, and a second pass is answered by 304 alone', async () => {
+  test('copies the whole portal, and all responses of a second pass are 304', async () => {
     await begin(portail, engine)
     const first = await pass()
-    expect(await exportFrom(copy.store)).toEqual(await told(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
     expect(first).toMatchObject({ isResumed: false, isStopped: false })
     expect(first.tallies.find(({ type }) => type === 'auteur')).toMatchObject({ added: 12, changed: 0, removed: 0 })
 
@@ -52,7 +52,7 @@ describe.each(engines)('a mirror on %s', (engine) => {
     expect(second.requests.unchanged).toBe(second.requests.requests)
   })
 
-  test('follows every change of the portal by its next pass, and says what it was', async () => {
+  test('applies every change of the portal in the next pass, and reports it', async () => {
     await begin(portail, engine)
     await pass()
     const { url_challenge, ...first } = portail.find(({ id_challenge }) => id_challenge === 1) as DumpLine
@@ -73,7 +73,7 @@ describe.each(engines)('a mirror on %s', (engine) => {
       { type: 'environnement_virtuel', id_environnement_virtuel: 1, nom: 'Clairière 2', os: 'BSD' },
     ])
     const { tallies } = await pass()
-    expect(await exportFrom(copy.store)).toEqual(await told(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
     const changes = Object.fromEntries(
       tallies.map(({ type, added, changed, removed }) => [type, [added, changed, removed]]),
     )
@@ -86,21 +86,21 @@ describe.each(engines)('a mirror on %s', (engine) => {
     expect((await pass()).tallies).toEqual([])
   })
 
-  test('is the portal again whatever became of it', async () => {
+  test('equals the portal after any changes', async () => {
     await begin(randomPortal({ seed: 1, auteurs: 60, challenges: 20, validations: 200, scores: 9 }), engine)
     for (const seed of [2, 3]) {
       await pass({ connections: 3 })
-      expect(await exportFrom(copy.store)).toEqual(await told(origin))
+      expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
       const dump = randomPortal({ seed, auteurs: 70 - 9 * seed, challenges: 10 + seed, validations: 200, scores: 9 })
-      // Whom the key belongs to stays.
+      // The import keeps the author whose account has the key.
       await importInto(origin.store, dump, { replace: true })
     }
     await pass()
-    expect(await exportFrom(copy.store)).toEqual(await told(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 })
 
-test('a total that moved without a solve is a change of its author', async () => {
+test('a score that changes without a solve is reported as a change of its author', async () => {
   await begin(portail)
   await pass()
   await importInto(origin.store, [{ type: 'auteur', id_auteur: 40, nom: '日本語', score: 7 }])
@@ -108,7 +108,7 @@ test('a total that moved without a solve is a change of its author', async () =>
   expect(tallies).toContainEqual({ type: 'auteur', added: 0, changed: 1, removed: 0, listed: 0 })
 })
 
-test('a challenge whose score moved between its detail and the authors leaves no total wrong', async () => {
+test('a challenge whose score changes during a pass leaves no wrong score after the next one', async () => {
   await begin(portail)
   const { url_challenge, ...first } = portail.find(({ id_challenge }) => id_challenge === 1) as DumpLine
   let isMoved = false
@@ -121,10 +121,10 @@ test('a challenge whose score moved between its detail and the authors leaves no
   })
   expect(isMoved).toBe(true)
   await pass()
-  expect(await exportFrom(copy.store)).toEqual(await told(origin))
+  expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
 })
 
-test('a solve of a challenge that came after the list brings the challenge along', async () => {
+test('a solve of a challenge that is newer than the list adds the challenge too', async () => {
   await begin(portail)
   let isThere = false
   const settings = {
@@ -140,16 +140,16 @@ test('a solve of a challenge that came after the list brings the challenge along
   }
   await pass(settings)
   expect(isThere).toBe(true)
-  expect(await exportFrom(copy.store)).toEqual(await told(origin))
+  expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
 })
 
 describe('--authors', () => {
-  test('asks for the authors who are followed alone, and has every challenge', async () => {
+  test('requests only the followed authors, and copies every challenge', async () => {
     await begin(portail)
     const warnings: string[] = []
     await pass({ authors: [2, 6, 999], warnings })
     const lines = await exportFrom(copy.store)
-    const wanted = (await told(origin))
+    const wanted = (await expectedCopy(origin))
       .filter(
         ({ type, id_auteur }) =>
           !['auteur', 'validation'].includes(String(type)) || [2, 6].includes(id_auteur as number),
@@ -163,7 +163,7 @@ describe('--authors', () => {
     expect(warnings).toEqual(['the portal has no author 999, whom --authors names'])
   })
 
-  test('removes whoever is followed no more, and goes back to all', async () => {
+  test('removes authors that are no longer followed, and can return to all', async () => {
     await begin(portail)
     const followed = async () =>
       (await exportFrom(copy.store)).filter(({ type }) => type === 'auteur').map((line) => line.id_auteur)
@@ -174,12 +174,12 @@ describe('--authors', () => {
     await pass({ authors: [2, 4] })
     expect(await followed()).toEqual([2, 4])
     await pass()
-    expect(await exportFrom(copy.store)).toEqual(await told(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 })
 
-describe('addresses of challenges', () => {
-  test('below the page address of the portal are kept as paths, and others as they are', async () => {
+describe('URLs of challenges', () => {
+  test('below the page address of the portal are stored as paths, and others unchanged', async () => {
     await begin(portail)
     const { app, url } = await serveStore(origin.store, {
       settings: { portalUrl: 'https://portail.example/defis' },
@@ -204,21 +204,21 @@ describe('addresses of challenges', () => {
 })
 
 describe('a store', () => {
-  test('that holds a portal of its own is refused and kept', async () => {
+  test('a store with a portal of its own is refused and unchanged', async () => {
     await begin(portail)
     await importInto(copy.store, [{ type: 'rubrique', id_rubrique: 1, nom: 'mine' }])
     await expect(pass()).rejects.toThrow('this store holds a portal of its own')
     expect(await exportFrom(copy.store)).toEqual([{ type: 'rubrique', id_rubrique: 1, nom: 'mine' }])
   })
 
-  test('that was given an address where no portal answers is free for the right one', async () => {
+  test('a store whose first mirror failed because no portal answered accepts the right address', async () => {
     await begin(portail)
     await expect(mirrorInto(copy.store, `${origin.url}/api`, { key: origin.key })).rejects.toThrow('404')
     await pass()
     expect((await exportFrom(copy.store)).length).toBeGreaterThan(10)
   })
 
-  test('that is the copy of another address is refused and kept', async () => {
+  test('a store that is the copy of another address is refused and unchanged', async () => {
     await begin(portail)
     await pass()
     const before = await exportFrom(copy.store)
@@ -229,7 +229,7 @@ describe('a store', () => {
   })
 })
 
-test('a portal with an empty ranking and a hidden author is a portal', async () => {
+test('a portal with an empty ranking and a hidden author is not empty', async () => {
   await begin([{ type: 'auteur', id_auteur: 1, nom: 'a', statut: '5poubelle' }])
   await pass()
   expect(await exportFrom(copy.store)).toEqual(

@@ -8,9 +8,9 @@ import type { Store } from '../src/store/store.js'
 import { defaultOptions } from './harness.js'
 import { PATIENCE } from './patience.js'
 
-/** Time that passes by being waited for, and by nothing else: no test waits for a limit. */
+/** A clock that only `sleep` advances, so that no test waits. */
 export interface FakeClock extends Clock {
-  /** How long each wait was, in milliseconds. */
+  /** The length of each wait, in milliseconds. */
   waits: number[]
 }
 
@@ -28,7 +28,7 @@ export function makeClock(at = Date.parse('2026-03-01T12:00:00Z')): FakeClock {
   }
 }
 
-/** No machine is too slow for them. */
+/** Timeouts long enough for a slow machine. */
 const LIMITS: ExchangeLimits = {
   ...DEFAULT_EXCHANGE_LIMITS,
   connectMilliseconds: PATIENCE.timeout,
@@ -43,7 +43,7 @@ export interface MirrorSettings extends Partial<Omit<MirrorOptions, 'store' | 't
   warnings?: string[]
 }
 
-/** One pass into a store, as `palmares mirror` makes it; as fast as the other side answers, unless told otherwise. */
+/** One pass into a store, as `palmares mirror` runs it, without a rate limit unless set. */
 export async function mirrorInto(store: Store, url: string, settings: MirrorSettings = {}): Promise<PassReport> {
   const { key = 'secret', requestsPerSecond = 1_000_000, limits, warnings = [], ...given } = settings
   const { signal = new AbortController().signal, clock = realClock, connections = 1 } = given

@@ -1,14 +1,14 @@
 import { histogramme, progressionOfAuteur, progressionOfChallenge } from './curves.js'
 import type { DumpLine } from './harness.js'
 
-/** What the contract says a request gets, as far as it can be known beforehand. */
+/** The response to a request according to the contract, as far as it is predictable. */
 export interface Expected {
   status: number
   body?: string
   total?: string | null
-  /** The parameter that says where a page starts, for a list. */
+  /** The name of the offset parameter of a list. */
   debutName?: string
-  /** The rows at which the pages that Link names start, by their relation. */
+  /** The offsets of the links in Link, by relation. */
   links?: Record<string, number>
 }
 
@@ -19,15 +19,15 @@ type Filters = Record<string, string | undefined>
 interface List {
   rows: Row[]
   debutName: string
-  /** Whether it is a search by text, whose total is told up to 1,000 only. */
+  /** Whether it is a text search, which counts its total up to 1,000 only. */
   isSearch?: boolean
   debut?: number
   toBody?: (rows: Row[]) => unknown
 }
 
 /**
- * The contract once more, by brute force: arrays, sorts and filters over the lines of a dump, without SQL, indexes or
- * anything of the server.
+ * The contract restated by brute force: arrays, sorts and filters over the lines of a dump, without SQL, indexes or code
+ * of the server.
  */
 export class Model {
   readonly rubriques: Row[]
@@ -63,7 +63,7 @@ export class Model {
       .toSorted((a, b) => b.score - a.score || a.id_auteur - b.id_auteur)
   }
 
-  /** What a GET of a path and a query must answer. The query must be well-formed. */
+  /** The response to a GET of a path and a well-formed query. */
   answer(target: string): Expected {
     const url = new URL(target, 'http://model')
     const filters: Filters = Object.fromEntries(url.searchParams)
@@ -131,7 +131,7 @@ export class Model {
     return { rows, debutName, toBody, debut: Math.max(0, own - Math.floor(Number(filters.limite ?? 100) / 2)) }
   }
 
-  /** The ranking, or the part of it that is about a category or a period. */
+  /** The ranking, or the ranking of a category or a period. */
   private ranked({ id_rubrique, periode }: Filters): Row[] | undefined {
     if (!id_rubrique && !periode) return this.classement
     if (id_rubrique && !this.rubriques.some((row) => row.id_rubrique === Number(id_rubrique))) return undefined
@@ -339,7 +339,7 @@ function isNumber(value: number, wanted = ''): boolean {
   return wanted === '' || value === Number(wanted)
 }
 
-/** An instant of a dump as the wire has it. */
+/** An instant of a dump in the format of the API. */
 function utc(date: string | null | undefined): string | null {
   return date ? `${new Date(date).toISOString().slice(0, 19)}Z` : null
 }

@@ -4,12 +4,12 @@ import type { Store } from '../src/store/store.js'
 import { ACCOUNT, addAccount, addKey, type DumpLine, importInto, serveStore, type TestServer } from './harness.js'
 import { PATIENCE } from './patience.js'
 
-/** One node of a portal that others serve too. */
+/** One of several nodes that serve the same portal. */
 export interface Node extends Pick<TestServer, 'app' | 'url' | 'metrics'> {
   store: Store
   /** What the node and its store logged. */
-  said: string[]
-  /** A request with a key; it ends with the whole answer read. */
+  logged: string[]
+  /** A request with a key, and its whole response. */
   get(path: string, key: string): Promise<Answer>
   close(): Promise<void>
 }
@@ -26,15 +26,15 @@ export interface NodeOptions {
   timeoutSeconds?: number
 }
 
-/** Serves a database beside whoever serves it already. */
+/** Serves a database that other nodes may serve too. */
 export async function startNode(database: string, options: NodeOptions = {}): Promise<Node> {
-  const said: string[] = []
-  const log = pino({ base: null }, { write: (line: string) => said.push(line) })
+  const logged: string[] = []
+  const log = pino({ base: null }, { write: (line: string) => logged.push(line) })
   const { replicas, connections = 10, timeoutSeconds = PATIENCE.timeout / 1000 } = options
   const store = await openStore(database, { create: true, serving: { log, replicas, connections, timeoutSeconds } })
   const { app, url, metrics } = await serveStore(store, { logLevel: 'silent' })
   return {
-    ...{ app, url, metrics, store, said },
+    ...{ app, url, metrics, store, logged },
     async get(path, key) {
       const response = await fetch(url + path, { headers: { cookie: `api_key=${key}` } })
       return { status: response.status, headers: response.headers, text: await response.text() }
@@ -46,14 +46,14 @@ export async function startNode(database: string, options: NodeOptions = {}): Pr
   }
 }
 
-/** Fills the portal of a store and gives a key of ACCOUNT. */
+/** Fills the portal of a store and returns a key of ACCOUNT. */
 export async function fill(store: Store, dump: Iterable<DumpLine>): Promise<string> {
   await importInto(store, dump)
   await addAccount(store, ACCOUNT)
   return addKey(store, ACCOUNT.login)
 }
 
-/** Tries again and again until it holds, and says how many milliseconds that took. */
+/** Waits until a condition is true, and returns the milliseconds that took. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<number> {
   const start = performance.now()
   while (!(await holds())) {

@@ -1,4 +1,4 @@
-/** As much of an OpenAPI document as the tests of the documentation read. */
+/** The parts of an OpenAPI document that the tests of the documentation read. */
 export interface OpenApi {
   paths: Record<string, Record<string, Operation>>
 }
@@ -34,7 +34,7 @@ export function accessOf({ security }: Operation): string {
   return security.length === 0 ? 'open' : Object.keys(security[0]!).join() === 'service_session' ? 'session' : 'other'
 }
 
-/** What a parameter takes, in the words of docs/API.md. */
+/** The values that a parameter accepts, in the words of docs/API.md. */
 export function takenBy(schema: Schema): string {
   if (schema.type === 'array') return `list of ids, ${schema.maxItems} at most`
   if (schema.title) return schema.title

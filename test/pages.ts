@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The blocks of a page in one language, as a reader copies them. */
+/** The code blocks of a page in one language. */
 export function blocks(page: string, language: string): string[] {
   const text = readFileSync(page, 'utf8')
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(
@@ -13,7 +13,7 @@ export function blocks(page: string, language: string): string[] {
   )
 }
 
-/** Runs a block in a folder as a reader does, with our program under the name that the page gives it. */
+/** Runs a block in a folder like a reader, with the built program under the name that the page uses. */
 export async function paste(
   folder: string,
   block: string,

@@ -30,7 +30,7 @@ describe.each(engines)('paging on %s', (engine) => {
   }
 
   describe('links', () => {
-    test('are absolute, in one header, first, prev, next and last', async () => {
+    test('are absolute, in one header: first, prev, next and last', async () => {
       const response = await server.get('/auteurs?limite=5&debut_auteurs=5')
       const page = `${server.url}/auteurs?limite=5&debut_auteurs=`
       expect(response.headers.get('link')).toBe(
@@ -53,16 +53,19 @@ describe.each(engines)('paging on %s', (engine) => {
       [4, 4, { first: 0, prev: 0, next: 8, last: 8 }],
       [12, 4, { first: 0, prev: 8, last: 8 }],
       [0, 500, { first: 0, last: 0 }],
-    ])('from row %i by %i of 12, only pages that exist, past the end the last one', async (debut, limite, expected) => {
-      const links = linksOf(await server.get(`/auteurs?debut_auteurs=${debut}&limite=${limite}`))
-      const rows = Object.entries(links).map(([rel, url]) => [
-        rel,
-        Number(new URL(url).searchParams.get('debut_auteurs')),
-      ])
-      expect(Object.fromEntries(rows)).toEqual(expected)
-    })
+    ])(
+      'links from row %i by %i of 12 lead only to existing pages, and past the end to the last one',
+      async (debut, limite, expected) => {
+        const links = linksOf(await server.get(`/auteurs?debut_auteurs=${debut}&limite=${limite}`))
+        const rows = Object.entries(links).map(([rel, url]) => [
+          rel,
+          Number(new URL(url).searchParams.get('debut_auteurs')),
+        ])
+        expect(Object.fromEntries(rows)).toEqual(expected)
+      },
+    )
 
-    test('of an empty list are the first and the last page, both at row 0', async () => {
+    test('an empty list has links to the first and last page, both at row 0', async () => {
       for (const debut of [0, 7]) {
         const response = await server.get(`/challenges?titre=introuvable&debut_challenges=${debut}`)
         const page = `${server.url}/challenges?titre=introuvable&debut_challenges=0`
@@ -86,7 +89,7 @@ describe.each(engines)('paging on %s', (engine) => {
       expect(seen).toEqual(whole)
     })
 
-    test('keep every filter and the page size, and leave out what counts for nothing', async () => {
+    test('keep every filter and the page size, and drop parameters without effect', async () => {
       const query = 'titre=%25+%22%C3%A9%26&lang=fr&id_auteur[]=1&id_auteur%5B7%5D=2&soustitre=&inconnu=x&limite=1'
       const { first } = linksOf(await server.get(`/challenges?${query}&debut_challenges=4`))
       expect([...new URL(first as string).searchParams].sort()).toEqual([
@@ -99,7 +102,7 @@ describe.each(engines)('paging on %s', (engine) => {
       ])
     })
 
-    test('lead through a filtered list, each row once', async () => {
+    test('traverse a filtered list, each row once', async () => {
       const seen: number[] = []
       let next: string | undefined = '/challenges?score=10&id_auteur[]=2&id_auteur[]=1&limite=1'
       while (next !== undefined) {
@@ -110,13 +113,13 @@ describe.each(engines)('paging on %s', (engine) => {
       expect(seen).toEqual([1, 2])
     })
 
-    test('of a page around an author name rows, never the author', async () => {
+    test('a page around an author has links with offsets, never with the author', async () => {
       const links = linksOf(await server.get('/classement?autour_de=8&limite=3'))
       const page = `${server.url}/classement?limite=3&debut_classement=`
       expect(links).toEqual({ first: `${page}0`, prev: `${page}1`, next: `${page}7`, last: `${page}9` })
     })
 
-    test('are only on lists', async () => {
+    test('exist only on lists', async () => {
       for (const path of ['/challenges/1', '/auteurs/1', '/rubriques', '/environnements_virtuels/1']) {
         const { headers } = await server.get(path)
         expect([headers.get('link'), headers.get('x-total-count')]).toEqual([null, null])
@@ -130,7 +133,7 @@ describe.each(engines)('paging on %s', (engine) => {
     const notAscii = ['%D9%A1', '%EF%BC%91', '1%00', '1%0A', '1,2']
     const notOffsets = [...notIntegers, ...tooLong, ...notAscii]
 
-    test.each(LISTS)('%s: an offset in another form is 400 and named', async (path, debutName) => {
+    test.each(LISTS)('%s: a malformed offset is a 400 that names it', async (path, debutName) => {
       for (const value of notOffsets) {
         expect([value, await refusal(`${path}?${debutName}=${value}`)]).toEqual([
           value,
@@ -140,7 +143,7 @@ describe.each(engines)('paging on %s', (engine) => {
       expect(await refusal(`${path}?${debutName}`)).toEqual([400, 'invalid_parameter', debutName])
     })
 
-    test.each(LISTS)('%s: a page size in another form, or not from 1 to 500, is 400 and named', async (path) => {
+    test.each(LISTS)('%s: a page size that is malformed or not from 1 to 500 is a 400 that names it', async (path) => {
       for (const value of [...notOffsets, '0', '501', '1000']) {
         expect([value, await refusal(`${path}?limite=${value}`)]).toEqual([value, [400, 'invalid_parameter', 'limite']])
       }
@@ -148,7 +151,7 @@ describe.each(engines)('paging on %s', (engine) => {
     })
 
     test.each(['score', 'id_rubrique'])(
-      '%s in another form is 400 and named, and empty filters nothing',
+      '%s in another form is a 400 that names it, and an empty one filters nothing',
       async (name) => {
         for (const value of notOffsets.filter(Boolean)) {
           expect([value, await refusal(`/challenges?${name}=${value}`)]).toEqual([
@@ -160,7 +163,7 @@ describe.each(engines)('paging on %s', (engine) => {
       },
     )
 
-    test('an author in another form, or more than 100 of them, are 400 and named', async () => {
+    test('a malformed author id, or more than 100 of them, is a 400 that names it', async () => {
       for (const value of [...notOffsets.filter(Boolean), '0']) {
         for (const name of ['id_auteur[]', 'id_auteur', 'id_auteur[3]']) {
           expect(await refusal(`/challenges?id_auteur[]=1&${name}=${value}`)).toEqual([
@@ -178,7 +181,7 @@ describe.each(engines)('paging on %s', (engine) => {
       }
     })
 
-    test('a parameter given twice with two values is 400 and named, with one value it counts once', async () => {
+    test('a parameter given twice with different values is a 400 that names it, with equal values it counts once', async () => {
       for (const [path, name] of LISTS) {
         expect(await refusal(`${path}?${name}=1&${name}=2`)).toEqual([400, 'invalid_parameter', name])
         expect(await refusal(`${path}?limite=1&limite=2`)).toEqual([400, 'invalid_parameter', 'limite'])
@@ -198,7 +201,7 @@ describe.each(engines)('paging on %s', (engine) => {
       ['/auteurs', 'lang'],
       ['/environnements_virtuels', 'nom'],
       ['/environnements_virtuels', 'os'],
-    ])('%s: the text %s takes 100 code points, no NUL and UTF-8 alone', async (path, name) => {
+    ])('%s: the text %s accepts 100 code points of UTF-8 without NUL', async (path, name) => {
       for (const value of ['a'.repeat(101), 'é'.repeat(101), '😀'.repeat(101), 'e\u0301'.repeat(51), 'a\0b', '\0']) {
         const target = `${path}?${name}=${encodeURIComponent(value)}`
         expect([value, await refusal(target)]).toEqual([value, [400, 'invalid_parameter', name]])
@@ -211,13 +214,13 @@ describe.each(engines)('paging on %s', (engine) => {
       }
     })
 
-    test('every parameter that is wrong is named at once', async () => {
+    test('every invalid parameter is listed at once', async () => {
       const target = '/challenges?limite=0&debut_challenges=-1&score=x'
       const [status, code, ...names] = await refusal(target)
       expect([status, code, names.sort()]).toEqual([400, 'invalid_parameter', ['debut_challenges', 'limite', 'score']])
     })
 
-    test('a name counts decoded, an unknown one is ignored', async () => {
+    test('parameter names are percent-decoded, and unknown ones are ignored', async () => {
       const page = await server.json('/challenges?debut_challenges=2')
       expect(await server.json('/challenges?debut%5Fchallenges=2')).toEqual(page)
       const ignored = 'debut_auteurs=-1&Limite=x&nom=%00&&=&__proto__=1&id_auteur[x]=0&id_auteurs=0&autour_de='
@@ -233,7 +236,7 @@ describe.each(engines)('paging on %s', (engine) => {
     ['/challenges/1//validations/', '/challenges/1/validations'],
     ['/auteurs//2/', '/auteurs/2'],
     ['//classement/?limite=2', '/classement?limite=2'],
-  ])('%s is %s, and its links lead on', async (path, plain) => {
+  ])('%s is served as %s, and its links work', async (path, plain) => {
     const response = await server.get(path)
     expect([response.status, await response.text()]).toEqual([200, await (await server.get(plain)).text()])
     for (const link of Object.values(linksOf(response))) {
@@ -242,7 +245,7 @@ describe.each(engines)('paging on %s', (engine) => {
   })
 })
 
-describe.each(engines)('a search with many hits on %s', (engine) => {
+describe.each(engines)('a search with many matches on %s', (engine) => {
   let server: TestServer
   beforeAll(async () => {
     server = await startServer(joueurs(), { engine })
@@ -261,7 +264,7 @@ describe.each(engines)('a search with many hits on %s', (engine) => {
     ['nom=joueur&statut=pair', '600'],
     ['nom=j&statut=pair', '600'],
     ['', '2201'],
-  ])('%s: the total is told exactly, for a text up to 1,000 only, and last with it', async (query, total) => {
+  ])('%s: the total is exact, for a text up to 1,000 only, and last is present only with it', async (query, total) => {
     for (const debut of [0, 50]) {
       const response = await server.get(`/auteurs?${query}&debut_auteurs=${debut}`)
       expect(response.headers.get('x-total-count')).toBe(total ?? null)
@@ -269,7 +272,7 @@ describe.each(engines)('a search with many hits on %s', (engine) => {
     }
   })
 
-  test.each(['joueur', 'j'])('next is right to the end where the total of "%s" is not told', async (needle) => {
+  test.each(['joueur', 'j'])('next leads to the end when the total of "%s" is not given', async (needle) => {
     const seen: string[] = []
     let next: string | undefined = `/auteurs?nom=${needle}&limite=400`
     while (next !== undefined) {
@@ -292,7 +295,7 @@ describe.each(engines)('a search with many hits on %s', (engine) => {
   })
 })
 
-/** alice; 1,200 of one name, half of them `pair`; 1,000 of another, one of them a little different. */
+/** alice; 1,200 authors of one name, half of them `pair`; 1,000 of another name, one of them slightly different. */
 function* joueurs(): Generator<DumpLine> {
   yield { type: 'auteur', id_auteur: 1, nom: 'alice', lang: 'fr' }
   for (let index = 0; index < 1_200; index++) {

@@ -14,7 +14,7 @@ export interface Run {
 export interface RunOptions {
   /** The folder that it runs in. */
   cwd: string
-  /** Variables beside those of this process, which lends none of its PALMARES_ ones. */
+  /** Variables added to those of this process, whose PALMARES_ ones are removed. */
   env?: Record<string, string>
   input?: string
   /** Runs it as another user. */
@@ -27,7 +27,7 @@ export async function palmares(args: readonly string[], options: RunOptions): Pr
   const run: Run = { status: null, stdout: '', stderr: '' }
   child.stdout!.setEncoding('utf8').on('data', (text: string) => (run.stdout += text))
   child.stderr!.setEncoding('utf8').on('data', (text: string) => (run.stderr += text))
-  // Whoever refuses its arguments does not read its input.
+  // A program that refuses its arguments does not read its input.
   child.stdin!.on('error', () => undefined).end(options.input ?? '')
   await new Promise((resolve) => child.on('close', resolve))
   return { ...run, status: child.exitCode }
@@ -36,18 +36,18 @@ export async function palmares(args: readonly string[], options: RunOptions): Pr
 export interface Running {
   url: string
   pid: number
-  /** Its exit status once it has ended; null where a signal ended it. */
+  /** Its exit status once it has ended; null if a signal ended it. */
   ended: Promise<number | null>
-  /** What it has written, standard output and standard error in one. */
+  /** Its standard output and standard error together. */
   output(): string
   stdout(): string
-  /** Asks it to stop and gives its exit status. */
+  /** Sends SIGTERM and returns the exit status. */
   stop(): Promise<number | null>
 }
 
 /** Starts `serve` or `demo` on a free port and waits until it answers. */
 export async function startPalmares(args: readonly string[], options: RunOptions): Promise<Running> {
-  // Workers that follow others must find the port, which nothing else may take meanwhile.
+  // Replacement workers must find the port again, so no other process may take it meanwhile.
   const port = args.includes('--workers') ? await freePort() : 0
   const child = start([...args, '--port', String(port)], options)
   let output = ''
@@ -78,7 +78,7 @@ export async function startPalmares(args: readonly string[], options: RunOptions
 }
 
 const SERVES = /"listening on (https?:\/\/[^"]+)"/
-/** All of what it says, up to how to stop it. */
+/** The whole message, which ends with how to stop it. */
 const SERVES_DEMO = /Palmarès serves [\w ]+ on (http:\/\/\S+)\/ [\s\S]*Ctrl-C stops it/
 
 /** Starts the built program. */
@@ -91,7 +91,7 @@ export function start(args: readonly string[], { cwd, env, uid }: RunOptions): C
   })
 }
 
-/** What `migrate` prints of a store that has no schema yet. */
-export function migrationsTold(verb: 'ran' | 'would run'): string {
+/** The output of `migrate` for a store without a schema. */
+export function migrationLines(verb: 'ran' | 'would run'): string {
   return migrations.map(({ version, nom }) => `${verb} migration ${version} (${nom})\n`).join('')
 }

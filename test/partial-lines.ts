@@ -19,7 +19,7 @@ const OPTIONAL = [
   'date',
 ]
 
-/** Partial lines made from whole ones: they name some of the fields, and now and then make one unknown. */
+/** Partial lines derived from whole ones: they have some of the fields, and sometimes a null. */
 export function partialLines(whole: fc.Arbitrary<DumpLine>): fc.Arbitrary<DumpLine> {
   return fc
     .tuple(whole, fc.nat(0xffff), fc.nat(0xffff), fc.constantFrom(true, true, true, false))

@@ -1,2 +1,2 @@
-/** How long a test waits for what it looks for: far longer than that takes, on a slow machine that is busy with others too. */
+/** How long a test waits for a condition: far longer than needed, even on a slow, busy machine. */
 export const PATIENCE = { timeout: 120_000, interval: 20 }

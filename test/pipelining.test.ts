@@ -7,10 +7,10 @@ import { exchange, parseAnswers, petitPortail } from './wire.js'
 
 const TRIES = 10
 const GARBAGE = '\x16\x03\x01 no request\r\n\r\n'
-/** What the server may have read of a connection where requests wait: some reads of 64 KiB. */
+/** The most bytes the server may read of a connection while requests wait: a few reads of 64 KiB. */
 const MAX_READ_BYTES = 256 * 1024
 
-describe.each(engines)('on %s, requests that a client sends without waiting', (engine) => {
+describe.each(engines)('on %s, pipelined requests', (engine) => {
   let server: TestServer
   let key: string
   let lastId = 1_000
@@ -25,7 +25,7 @@ describe.each(engines)('on %s, requests that a client sends without waiting', (e
   const head = (line: string, ...fields: string[]) =>
     [`${line} HTTP/1.1`, 'Host: a', `Cookie: api_key=${key}`, ...fields, '', ''].join('\r\n')
   const read = (...fields: string[]) => head('GET /challenges', ...fields)
-  /** A request that adds a category, which no other adds. */
+  /** A request that adds a category with a new id. */
   const write = (...fields: string[]) => {
     const body = JSON.stringify({ type: 'rubrique', id_rubrique: ++lastId, nom: `category ${lastId}` })
     const length = `Content-Length: ${body.length}`
@@ -34,14 +34,14 @@ describe.each(engines)('on %s, requests that a client sends without waiting', (e
   const ask = async (...parts: string[]) => parseAnswers(await exchange(server.url, Buffer.from(parts.join(''))))
   const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status)
   const categories = async () => (await server.json<{ id_rubrique: string }[]>('/rubriques')).length
-  /** How many answers are in the metrics: each when it has ended, which its client may know first. */
+  /** How many responses the metrics count. A client may have a response before it is counted. */
   const counted = async () => {
     const text = await server.metrics.registry.metrics()
     const counts = [...text.matchAll(/^palmares_http_request_duration_seconds_count\{.*\} (\d+)$/gm)]
     return counts.reduce((sum, [, count]) => sum + Number(count), 0)
   }
 
-  test('100 Continue never stands inside the response before it', async () => {
+  test('100 Continue is never sent inside the previous response', async () => {
     for (let i = 0; i < TRIES; i++) {
       const answers = await ask(
         read(),
@@ -53,7 +53,7 @@ describe.each(engines)('on %s, requests that a client sends without waiting', (e
     }
   })
 
-  test('bytes that are no request do not take the answers of those before them', async () => {
+  test('malformed bytes do not affect the responses to earlier requests', async () => {
     for (let i = 0; i < TRIES; i++) {
       const answers = await ask(write(), GARBAGE)
       expect(statuses(answers)).toEqual([200, 400])
@@ -75,18 +75,18 @@ describe.each(engines)('on %s, requests that a client sends without waiting', (e
     'a head that is too long': { bytes: `GET / HTTP/1.1\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`, status: 431 },
   }
   for (const [what, { bytes, status }] of Object.entries(broken)) {
-    test(`${what}: what was applied before is answered in order, then the refusal, each is counted once`, async () => {
+    test(`${what}: earlier requests are applied and answered in order, then comes the refusal, each counted once`, async () => {
       const [before, countedBefore] = [await categories(), await counted()]
       const answers = await ask(write(), read(), write(), write(), bytes)
       expect(statuses(answers)).toEqual([200, 200, 200, 200, status])
       expect(answers.at(-1)?.head).toMatch(/^Connection: close$/im)
       expect(await categories()).toBe(before + 3)
-      // The count of categories afterwards is an answer too.
+      // The request for the categories is counted too.
       await expect.poll(counted).toBe(countedBefore + answers.length + 1)
     })
   }
 
-  test('a malformed rest of a request is answered once, whether it waits or is under way', async () => {
+  test('the malformed rest of a request is answered once, whether the request is queued or in flight', async () => {
     const { bytes } = broken['a body with a malformed chunk'] as { bytes: string }
     for (const before of [[], [read()]]) {
       const countedBefore = await counted()
@@ -95,14 +95,14 @@ describe.each(engines)('on %s, requests that a client sends without waiting', (e
     }
   })
 
-  test('bytes behind a request that was refused before its body was read are refused too', async () => {
+  test('bytes after a request that was refused before its body was read are refused too', async () => {
     const type = 'Content-Type: application/json'
     const refused = `POST /login HTTP/1.1\r\nHost: a b\r\n${type}\r\nContent-Length: 5\r\n\r\n{   }`
     expect(statuses(await ask(refused, GARBAGE))).toEqual([400, 400])
     expect(statuses(await ask(refused, write(), refused, GARBAGE))).toEqual([400, 200, 400, 400])
   })
 
-  test('a request behind an answer that closes the connection is not applied', async () => {
+  test('a request after a response that closes the connection is not applied', async () => {
     const before = await categories()
     const refused = head('POST /login', 'Transfer-Encoding: gzip, chunked')
     expect(statuses(await ask(`${refused}0\r\n\r\n`, write(), write()))).toEqual([501])
@@ -110,13 +110,13 @@ describe.each(engines)('on %s, requests that a client sends without waiting', (e
     expect(await categories()).toBe(before)
   })
 
-  test('a request that arrives while an answer closes the connection is not applied', async () => {
+  test('a request that arrives while a response closes the connection is not applied', async () => {
     const before = await categories()
     for (let i = 0; i < 10 * TRIES; i++) await afterFirstBytes(server.url, read('Connection: close'), write())
     expect(await categories()).toBe(before)
   })
 
-  test('a client that closes its half of the connection gets its answers', async () => {
+  test('a client that half-closes its connection gets its responses', async () => {
     const answers = parseAnswers(await halfClosed(server.url, write() + write()))
     expect(answers.map(({ status, body }) => [status, JSON.parse(body).appliquees])).toEqual([
       [200, 1],
@@ -124,10 +124,10 @@ describe.each(engines)('on %s, requests that a client sends without waiting', (e
     ])
   })
 
-  /** Asks for a write that waits while the bytes behind it arrive; gives the answers and what was read meanwhile. */
+  /** Blocks a write while the bytes after it arrive. Returns the responses and the number of bytes read meanwhile. */
   const behindABlockedWrite = async (bytes: string) => {
     const [holding, released] = [makeGate(), makeGate()]
-    const held = server.store.write(
+    const blocked = server.store.write(
       {},
       async () => {
         holding.open()
@@ -139,15 +139,15 @@ describe.each(engines)('on %s, requests that a client sends without waiting', (e
     const sockets: { bytesRead: number }[] = []
     server.app.server.once('connection', (socket) => sockets.push(socket))
     const exchanged = exchange(server.url, Buffer.from(write() + bytes))
-    // An unbounded server reads far more than it may in this time; a slow machine only proves less.
+    // A server without a limit reads far more in this time. On a slow machine the test proves less.
     await sleep(500)
     const readBytes = sockets[0]?.bytesRead ?? 0
     released.open()
-    await held
+    await blocked
     return { answers: parseAnswers(await exchanged), readBytes }
   }
 
-  test('what waits behind a slow request is answered in order, and the rest stays unread meanwhile', async () => {
+  test('requests queued behind a slow one are answered in order, and the rest stays unread meanwhile', async () => {
     const paths = Array.from({ length: 1_000 }, (_, i) => `/classement?limite=${(i % 50) + 1}`)
     const large = `X: ${'x'.repeat(8_000)}`
     const last = read('Connection: close')
@@ -160,7 +160,7 @@ describe.each(engines)('on %s, requests that a client sends without waiting', (e
       expect(answers[i + 1]?.head).toContain(`${path}&debut_classement=0>; rel="first"`)
   })
 
-  test('a flood behind a slow request is neither read nor kept: 500 wait, the next one ends the connection', async () => {
+  test('a flood behind a slow request is neither read nor buffered: 500 wait, the next one ends the connection', async () => {
     const flood = 'GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(500_000)
     const { answers, readBytes } = await behindABlockedWrite(flood)
     expect(readBytes).toBeLessThan(MAX_READ_BYTES)
@@ -168,14 +168,14 @@ describe.each(engines)('on %s, requests that a client sends without waiting', (e
     expect(answers.at(-1)?.body).toContain('"code":"overloaded"')
   })
 
-  test('bytes that go on after they were refused do not take the answers before them', async () => {
+  test('bytes that continue after their refusal do not affect earlier responses', async () => {
     for (let i = 0; i < TRIES; i++) {
       const answers = await garbageAfterAnswers(server.url, write() + GARBAGE)
       expect(statuses(answers)).toEqual([200, 400])
     }
   })
 
-  test('500 requests at once on one connection are answered in order', async () => {
+  test('500 pipelined requests on one connection are answered in order', async () => {
     const paths = Array.from({ length: 500 }, (_, i) => `/classement?limite=${(i % 50) + 1}`)
     const answers = await ask(...paths.map((path) => head(`GET ${path}`)), read('Connection: close'))
     expect(statuses(answers)).toEqual([...paths.map(() => 200), 200])
@@ -184,19 +184,19 @@ describe.each(engines)('on %s, requests that a client sends without waiting', (e
   })
 })
 
-/** Sends bytes, and others as soon as the first ones are answered; resolves when the connection has closed. */
+/** Sends `first`, and `second` at the first bytes of the response. Resolves when the connection has closed. */
 function afterFirstBytes(url: string, first: string, second: string): Promise<void> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {
     const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }, () => socket.write(first))
     socket.once('data', () => socket.write(second))
-    // The server may reset a connection on which more bytes arrive than it reads.
+    // The server may reset a connection on which bytes arrive that it does not read.
     socket.on('error', () => undefined)
     socket.on('end', () => socket.end()).on('close', () => resolve())
   })
 }
 
-/** Sends bytes, then garbage in small writes, and reads only when the server has had the time to see some of it. */
+/** Sends bytes, then garbage in small writes, and reads only after the server has had time to see some of it. */
 async function garbageAfterAnswers(url: string, bytes: string) {
   const { hostname, port } = new URL(url)
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
@@ -217,7 +217,7 @@ async function garbageAfterAnswers(url: string, bytes: string) {
   return parseAnswers(text)
 }
 
-/** Sends bytes and the end of the connection with them, and reads what comes until the server closes its half. */
+/** Sends bytes, half-closes the connection, and reads until the server closes its half. */
 function halfClosed(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {

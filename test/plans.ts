@@ -2,19 +2,19 @@ import { bind, compiledOf, type Parameters, type Statement } from '../src/store/
 import type { Db, Store } from '../src/store/store.js'
 import { watchedStore } from './watched.js'
 
-/** What a plan walks whole of what lasts; what a batch has put aside is its own. */
+/** The tables and indexes that a plan scans as a whole. Temporary tables of a batch are not in `tables`. */
 export async function walksOf(
   db: Db,
   sql: string,
   values: unknown[],
   tables: readonly string[],
-  /** Indexes that lead through more than the statement wants. */
+  /** Indexes that cover more rows than the statement needs. */
   wide: readonly string[] = [],
 ): Promise<string[]> {
   if (!/^\s*(select|insert|update|delete|with)\b/i.test(sql)) return []
   if (db.engine === 'sqlite') {
     const steps = (db as unknown as Planning).prepare(`explain query plan ${sql}`).statement.all(...values)
-    // A key that is sought by its first column alone leads through all that share it.
+    // A search by the first column of a key alone reads all rows that share it.
     const details = steps.map(([, , , detail]) => String(detail))
     const walked = details.map(
       (detail) => /^(?:SCAN|SEARCH(?=.*\b(?:cle|cle_classement|date)[<>])) (\w+)/.exec(detail)?.[1],
@@ -28,13 +28,13 @@ export async function walksOf(
   return [...own, ...wide.filter((index) => indexesIn(root).includes(index))]
 }
 
-/** What a connection of SQLite does inside; its public calls take no `explain`. */
+/** Internals of a SQLite connection, whose public methods have no `explain`. */
 interface Planning {
   prepare(sql: string): { statement: { all(...values: unknown[]): unknown[][] } }
 }
 
-/** Tells PostgreSQL's planner that each page of a table holds millions of rows: what is small it may well walk. */
-export async function seemLarge(db: Db): Promise<void> {
+/** Makes PostgreSQL's planner believe that tables are large, because it may scan small ones. */
+export async function pretendLarge(db: Db): Promise<void> {
   await db.exec(
     `update pg_class set reltuples = 10000000 where relkind in ('r', 'i') and relnamespace = 'public'::regnamespace`,
   )
@@ -49,7 +49,7 @@ interface PlanNode {
 }
 
 function walksIn(node: PlanNode): string[] {
-  // A condition such as `is not null` seeks nothing.
+  // A condition such as `is not null` does not narrow the search.
   const isWalk = /^(Seq Scan|Index)/.test(node['Node Type']) && !/[=<>]/.test(node['Index Cond'] ?? '')
   const own = isWalk && node['Relation Name'] ? [node['Relation Name']] : []
   return [...own, ...(node.Plans ?? []).flatMap(walksIn)]
@@ -59,7 +59,7 @@ function indexesIn(node: PlanNode): string[] {
   return [node['Index Name'] ?? [], ...(node.Plans ?? []).map(indexesIn)].flat()
 }
 
-/** A name of a plan is that of a table or, on SQLite, an alias of one. */
+/** A plan names a table or, on SQLite, an alias of one. */
 function isOneOf(tables: readonly string[], name: string, sql: string): boolean {
   const table = new RegExp(`(?:from|join|update|into)\\s+(\\w+)\\s+(?:as\\s+)?${name}\\b`, 'i').exec(sql)?.[1] ?? name
   return tables.includes(table)
@@ -67,7 +67,7 @@ function isOneOf(tables: readonly string[], name: string, sql: string): boolean 
 
 type Look = (db: Db, sql: string, values: unknown[]) => Promise<void>
 
-/** The store, whose writes show each statement before they run it. */
+/** A store that calls `look` before each statement of its writes. */
 export function watching(store: Store, look: Look): Store {
   return watchedStore(store, (db) => {
     const plain = db as unknown as Record<string, (...given: unknown[]) => Promise<never>>

@@ -16,16 +16,16 @@ describe.each(engines)('any portal on %s', (engine) => {
   })
   afterAll(() => server.close())
 
-  /** The server then holds these lines alone. */
-  async function hold(lines: DumpLine[]): Promise<Model> {
+  /** Replaces the portal of the server with these lines. */
+  async function replacePortal(lines: DumpLine[]): Promise<Model> {
     await importInto(server.store, lines, { replace: true })
     return new Model(lines)
   }
 
-  test('every page of every list is what its rows say, whatever the page size, and next leads through all', async () => {
+  test('every page of every list has the right rows, whatever the page size, and next leads through all pages', async () => {
     await fc.assert(
       fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 50 }), async (lines, limite) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         for (const list of LISTS) await walkAsModel(server, model, `${list}?limite=${limite}`)
         await expectAsModel(server, model, '/rubriques')
       }),
@@ -33,10 +33,10 @@ describe.each(engines)('any portal on %s', (engine) => {
     )
   })
 
-  test('every ranking by category, year and month is what the validations say, and the place around each author', async () => {
+  test('every ranking by category, year and month, and around an author, follows from the validations', async () => {
     await fc.assert(
       fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 50 }), async (lines, limite) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         const { rubriques, periodes } = knownOf(lines)
         for (const part of [
           ...rubriques.map((id) => `id_rubrique=${id}`),
@@ -53,11 +53,11 @@ describe.each(engines)('any portal on %s', (engine) => {
     )
   })
 
-  test('any row, inside or past the end, starts a page as the model has it', async () => {
+  test('a page may start at any row, inside or past the end', async () => {
     const anyPage = fc.tuple(fc.constantFrom(...LISTS), fc.nat(120), fc.integer({ min: 1, max: 500 }))
     await fc.assert(
       fc.asyncProperty(anyPortal, fc.array(anyPage, { minLength: 5, maxLength: 10 }), async (lines, pages) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         for (const [list, debut, limite] of pages) {
           await expectAsModel(server, model, `${list}?debut_${list.slice(1)}=${debut}&limite=${limite}`)
         }
@@ -66,10 +66,10 @@ describe.each(engines)('any portal on %s', (engine) => {
     )
   })
 
-  test('every detail and every list of solvers is what the records say', async () => {
+  test('every record and every list of solvers follows from the dump', async () => {
     await fc.assert(
       fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 20 }), async (lines, limite) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         for (const { id_auteur } of model.auteurs) await expectAsModel(server, model, `/auteurs/${id_auteur}`)
         for (const { id_challenge } of model.challenges) {
           await expectAsModel(server, model, `/challenges/${id_challenge}`)
@@ -83,12 +83,12 @@ describe.each(engines)('any portal on %s', (engine) => {
     )
   })
 
-  test('every curve is what the validations say, with a point for each of them or for sixty dates', async () => {
+  test('every curve follows from the validations, with a point for each of them or for sixty dates', async () => {
     const large = randomPortal({ seed: 11, auteurs: 400, challenges: 4, validations: 900, scores: 7 })
     const portals = fc.oneof({ arbitrary: anyPortal, weight: 9 }, fc.constant(large))
     await fc.assert(
       fc.asyncProperty(portals, async (lines) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         const { rubriques, periodes } = knownOf(lines)
         const parts = [
           '',
@@ -113,7 +113,7 @@ describe.each(engines)('any portal on %s', (engine) => {
   test('a place is the same on every page, around every author and as position', async () => {
     await fc.assert(
       fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 30 }), async (lines, limite) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         const places = new Map<string, Set<number>>()
         const note = (id: string, place: number) => places.set(id, (places.get(id) ?? new Set()).add(place))
         for (const { id_auteur } of model.classement.slice(0, 40)) {
@@ -130,11 +130,11 @@ describe.each(engines)('any portal on %s', (engine) => {
     )
   })
 
-  test('a search finds what contains the needle after folding, no more and no less', async () => {
+  test('a search finds exactly what contains the text after folding', async () => {
     const anyNeedle = fc.record({ row: fc.nat(), from: fc.nat(8), length: fc.integer({ min: 1, max: 5 }), as: anyForm })
     await fc.assert(
       fc.asyncProperty(anyPortal, fc.array(anyNeedle, { minLength: 10, maxLength: 20 }), async (lines, needles) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         for (const { row, from, length, as } of needles) {
           for (const [target, rows, name] of textFilters(model)) {
             if (rows.length === 0) continue
@@ -147,8 +147,10 @@ describe.each(engines)('any portal on %s', (engine) => {
     )
   })
 
-  test('a search for any text at all is answered', async () => {
-    const model = await hold(randomPortal({ seed: 4, auteurs: 200, challenges: 60, validations: 0, scores: 3 }))
+  test('a search for any text is answered', async () => {
+    const model = await replacePortal(
+      randomPortal({ seed: 4, auteurs: 200, challenges: 60, validations: 0, scores: 3 }),
+    )
     const anyText = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((text) => !text.includes('\0'))
     await fc.assert(
       fc.asyncProperty(anyText, async (needle) => {
@@ -160,7 +162,7 @@ describe.each(engines)('any portal on %s', (engine) => {
     )
   })
 
-  test('ids and scores as large as they may be are exact', async () => {
+  test('the largest ids and scores are exact', async () => {
     const [max, rubrique] = [Number.MAX_SAFE_INTEGER, { type: 'rubrique', id_rubrique: 1, nom: 'r' }]
     const lines: DumpLine[] = [rubrique, { type: 'auteur', id_auteur: 1, nom: 'a', score: 1_000_000_000_000 }]
     for (let back = 0; back < 40; back++) {
@@ -178,7 +180,7 @@ describe.each(engines)('any portal on %s', (engine) => {
         lines.push({ type: 'validation', id_auteur, id_challenge: max - solved, date: '9999-12-31T23:59:59Z' })
       }
     }
-    const model = await hold(lines)
+    const model = await replacePortal(lines)
     for (const list of LISTS) await walkAsModel(server, model, `${list}?limite=7`)
     for (const { id_auteur } of model.auteurs) {
       await expectAsModel(server, model, `/auteurs/${id_auteur}`)
@@ -188,11 +190,11 @@ describe.each(engines)('any portal on %s', (engine) => {
     await walkAsModel(server, model, `/challenges/${max}/validations?limite=7`)
   })
 
-  test('while the data changes, every answer is of one version, and no later one is of an older', async () => {
+  test('while the data changes, each response is of one version, and versions never go back', async () => {
     const shape = { auteurs: 300, challenges: 60, validations: 2_000, scores: 9 }
     const versions = [1, 2, 3, 4].map((seed) => randomPortal({ seed, ...shape }))
     const models = versions.map((lines) => new Model(lines))
-    await hold(versions[0] as DumpLine[])
+    await replacePortal(versions[0] as DumpLine[])
     const targets = ['/classement', '/auteurs/1', '/challenges?limite=500', '/auteurs?nom=e', '/rubriques']
     let isDone = false
     const reading = targets.map(async (target) => {
@@ -208,7 +210,7 @@ describe.each(engines)('any portal on %s', (engine) => {
     for (const target of targets) await expectAsModel(server, models[3] as Model, target)
   })
 
-  test('any filters together keep what satisfies each of them', async () => {
+  test('several filters together keep what matches each of them', async () => {
     const filter = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
     const anyFilters = fc.record({
       titre: filter(fc.constantFrom('a', 'E', 'o', 'ss')),
@@ -222,7 +224,7 @@ describe.each(engines)('any portal on %s', (engine) => {
     })
     await fc.assert(
       fc.asyncProperty(anyPortal, fc.array(anyFilters, { minLength: 5, maxLength: 10 }), async (lines, all) => {
-        const model = await hold(lines)
+        const model = await replacePortal(lines)
         for (const filters of all) {
           const query = new URLSearchParams()
           for (const [name, value] of Object.entries(filters)) {
@@ -249,7 +251,7 @@ describe.each(engines)('a large portal on %s', (engine) => {
   })
   afterAll(() => server.close())
 
-  test('a page of the ranking is right at any depth', async () => {
+  test('any page of the ranking is right, however deep', async () => {
     const rows = model.classement.length
     const near = [0, 1, 31, 32, 33, 1023, 1024, 1025, 32_767, 32_768, 32_769, rows - 1, rows, rows + 1]
     for (const debut of near) await expectAsModel(server, model, `/classement?debut_classement=${debut}&limite=3`)
@@ -261,7 +263,7 @@ describe.each(engines)('a large portal on %s', (engine) => {
     )
   })
 
-  test('the place of anyone is the same in the ranking and as position', async () => {
+  test('the place of any author is the same in the ranking and as position', async () => {
     const anyAuteur = fc.constantFrom(...model.auteurs.map(({ id_auteur }) => id_auteur as number))
     await fc.assert(
       fc.asyncProperty(anyAuteur, async (id) => {
@@ -272,7 +274,7 @@ describe.each(engines)('a large portal on %s', (engine) => {
     )
   })
 
-  test('a page of authors is right at any depth', async () => {
+  test('any page of authors is right, however deep', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(model.auteurs.length), async (debut) => {
         await expectAsModel(server, model, `/auteurs?debut_auteurs=${debut}&limite=20`)
@@ -281,7 +283,7 @@ describe.each(engines)('a large portal on %s', (engine) => {
     )
   })
 
-  test('a search is right at any depth, short or long, its total told up to 1,000 only', async () => {
+  test('any page of a search is right, short or long, and its total is counted up to 1,000 only', async () => {
     const needles = ['e', 'ae', 'aei', 'no', 'n', '%', '日', '_"', '日本', 'sss', '😀', 'introuvable']
     for (const needle of needles) {
       for (const debut of [0, 990, 1_000, 5_000, 39_000]) {
@@ -297,7 +299,7 @@ interface Ranked {
   place: number
 }
 
-/** What a client may make of a name before it searches for it. */
+/** How a client may change a name before it searches for it. */
 const anyForm = fc.constantFrom(
   (text: string) => text,
   (text: string) => text.toUpperCase(),

@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import type { DumpLine } from './harness.js'
 
-/** One request of any kind that a client may make of a portal, sensible or not. */
+/** One request of any kind, sensible or not. */
 export interface Asked {
-  /** What it asks for, by the names of the contract; without a slash where nothing is served there. */
+  /** The route in the contract. It has no slash if nothing is served there. */
   route: string
   method: string
   /** Path and query as they are sent. */
   target: string
   credential: 'key' | 'bearer' | 'none' | 'invalid' | 'both'
-  /** The tag that it names in If-None-Match. */
+  /** The tag in If-None-Match. */
   tag: 'none' | 'right' | 'weak' | 'listed' | 'wrong' | 'any'
 }
 
-/** What a portal holds, for requests to name. */
+/** The values of a portal, for use in requests. */
 export interface Known {
   ids: Record<'auteurs' | 'challenges' | 'environnements_virtuels', readonly number[]>
   texts: Record<'nom' | 'titre' | 'soustitre', readonly string[]>
@@ -80,7 +80,7 @@ interface Place {
   target: string
 }
 
-/** The parameters of each list, by what they take. */
+/** The parameters of each list, by kind of value. */
 const LISTS: Record<string, Record<string, Kind>> = {
   '/challenges': {
     ...{ titre: 'needle', soustitre: 'needle', lang: 'word', score: 'score', id_rubrique: 'rubrique' },
@@ -141,7 +141,7 @@ const oddPlace: fc.Arbitrary<Place> = weighted(
   ],
 ).map((target) => ({ route: target.startsWith('/openapi') || target.startsWith('/health/') ? target : 'odd', target }))
 
-/** A path with slashes that are too many, now and then. */
+/** A path, sometimes with too many slashes. */
 function spelled(path: string): fc.Arbitrary<string> {
   return weighted(
     [14, fc.constant(path)],
@@ -149,13 +149,13 @@ function spelled(path: string): fc.Arbitrary<string> {
   )
 }
 
-/** Once more with another value, or with the same, now and then. */
+/** Sometimes repeats a parameter, with another value or with the same. */
 function someTwice(parameters: string[][]): fc.Arbitrary<string[][]> {
   const again = fc.constantFrom(...parameters.flatMap((each) => [each, each.map((pair) => `${pair}1`)]), [])
   return weighted([14, fc.constant(parameters)], [1, again.map((more) => [...parameters, more])])
 }
 
-/** What a parameter is given, as the pairs of a query. */
+/** The pairs of a query for a parameter. */
 function given(known: Known): (parameter: [string, Kind]) => fc.Arbitrary<string[]> {
   return ([name, kind]) => {
     if (kind === 'ids') return listOfIds(name, known)
@@ -192,7 +192,7 @@ function listOfIds(name: string, known: Known): fc.Arbitrary<string[]> {
   return weighted([14, few.map((pairs) => pairs.map(({ form, value }) => `${name}${form}=${value}`))], [1, many])
 }
 
-/** Pieces of texts that are there, changed in ways that search looks through, and pieces of any letters. */
+/** Parts of existing texts, changed in ways that search folds, and random letters. */
 function needle(texts: readonly string[]): fc.Arbitrary<string> {
   const piece = fc
     .record({ text: oneOf(texts, 'a'), from: fc.nat(6), length: fc.constantFrom(1, 1, 2, 2, 3, 3, 4, 6, 12) })
@@ -217,7 +217,7 @@ function inAnyCase(text: string): fc.Arbitrary<string> {
   return fc.constantFrom(...forms)
 }
 
-/** Letters that fold, vanish or grow, or mean something to SQL, to an index or to JSON. */
+/** Letters that search folds, drops or expands, or that are special in SQL, an index or JSON. */
 const anyLetters = fc
   .array(
     fc.constantFrom(
@@ -334,7 +334,7 @@ const strayParameter: fc.Arbitrary<string[]> = fc
   )
   .map((pair) => [pair])
 
-/** Encoded for a query; a space in either of its ways. */
+/** Encoded for a query; a space in either form. */
 function encoded(text: string): string {
   const value = encodeURIComponent(text)
   return text.length % 2 === 0 ? value.replaceAll('%20', '+') : value

@@ -3,7 +3,7 @@ import { randomPortal } from './fixtures.js'
 import { ACCOUNT, type DumpLine, engines, startServer, type TestServer } from './harness.js'
 import { Model } from './model.js'
 
-/** Author 1 is there; 230 of them fill four pages and a part, 150 challenges exactly three, one solved by all of them three more. */
+/** Author 1 exists. 230 authors fill four pages and a part, 150 challenges exactly three, and the solvers of one three more. */
 const lines: DumpLine[] = [
   ...randomPortal({ seed: 7, auteurs: 230, challenges: 149, validations: 600, scores: 9 }),
   { type: 'challenge', id_challenge: 9_000, id_rubrique: 1, titre: 'Solved by all', score: 5 },
@@ -25,7 +25,7 @@ const idsOf = {
 const collections = ['auteurs', 'challenges', 'classement'] as const
 const nameOf = { auteurs: 'id_auteur', challenges: 'id_challenge', classement: 'id_auteur' }
 
-/** A client as they are written: a base address, a cookie, and answers of which only the body is looked at. */
+/** A typical client: a base address, a cookie, and responses of which it only reads the body. */
 class Client {
   cookie = ''
   requests = 0
@@ -43,7 +43,7 @@ class Client {
     return this.ask(path) as Promise<Page>
   }
 
-  /** Keeps the session that a login answers with. */
+  /** Keeps the session in the response to a login. */
   async signIn(path: string, init?: RequestInit): Promise<void> {
     const [{ info }] = (await this.ask(path, init)) as [{ info: { code: number; spip_session: string } }]
     expect(info.code).toBe(200)
@@ -62,7 +62,7 @@ async function walkByLinks(client: Client, collection: string): Promise<Row[]> {
   return found
 }
 
-/** Some do not read links but take the number behind the only `=` of the last one. */
+/** Some clients read no links but the number after the only `=` of the last one. */
 async function walkByLastNumber(client: Client, collection: string): Promise<Row[]> {
   const found: Row[] = []
   for (let debut = 0; ; ) {
@@ -74,7 +74,7 @@ async function walkByLastNumber(client: Client, collection: string): Promise<Row
   }
 }
 
-/** Adds 50 until there is nothing, or less than 50, or what it has seen before. */
+/** Adds 50 until a page is missing, short or already seen. */
 async function walkByFifty(client: Client, collection: 'auteurs' | 'challenges' | 'classement'): Promise<Row[]> {
   const found: Row[] = []
   const seen = new Set<string>()
@@ -91,7 +91,7 @@ async function walkByFifty(client: Client, collection: 'auteurs' | 'challenges' 
   }
 }
 
-/** Asks for a row that no portal has, then follows `previous` to the first page. */
+/** Requests a row past the end, then follows `previous` to the first page. */
 async function walkBackwards(client: Client, collection: string): Promise<Row[]> {
   let found: Row[] = []
   for (let address: string | undefined = `/${collection}?debut_${collection}=9999999`; address; ) {
@@ -102,7 +102,7 @@ async function walkBackwards(client: Client, collection: string): Promise<Row[]>
   return found
 }
 
-/** Counts without a total: halves until it knows the row at which the last page begins. */
+/** Counts without a total, by bisecting for the row at which the last page starts. */
 async function countByBisection(client: Client, collection: string): Promise<{ count: number; last: Row }> {
   const read = async (debut: number) =>
     Object.values((await client.page(`/${collection}?debut_${collection}=${debut}`))[0])
@@ -119,8 +119,8 @@ async function countByBisection(client: Client, collection: string): Promise<{ c
 }
 
 /**
- * One that follows a link only where its scheme and host, joined, are its whole base address, and asks for the path of the link
- * below that address: it works at the root of a host alone.
+ * A client that follows a link only if its scheme and host equal the base address, and requests the path of the link there.
+ * It works only at the root of a host.
  */
 class StrictClient extends Client {
   constructor(
@@ -141,7 +141,7 @@ class StrictClient extends Client {
 
 const settings = { loginRateLimit: 1_000, loginAddressRateLimit: 1_000, rootmeHost: ['localhost'] }
 
-describe.each(engines)('clients of the dialect on %s get what the portal holds', (engine) => {
+describe.each(engines)('clients of the dialect on %s get the whole portal', (engine) => {
   let server: TestServer
   let client: Client
   beforeAll(async () => {
@@ -160,7 +160,7 @@ describe.each(engines)('clients of the dialect on %s get what the portal holds',
   })
 
   test.each(collections)(
-    'one that takes links of its own host alone finds every row of %s at that host',
+    'a client that follows only links to its own host finds every row of %s at that host',
     async (name) => {
       const { port } = new URL(server.url)
       const found = await walkByLinks(new StrictClient(`http://localhost:${port}`, server.key), name)
@@ -170,12 +170,15 @@ describe.each(engines)('clients of the dialect on %s get what the portal holds',
     },
   )
 
-  test.each(collections)('one that bisects finds how many rows %s has, and the last', async (collection) => {
-    const { count, last } = await countByBisection(client, collection)
-    expect([count, last[nameOf[collection]]]).toEqual([idsOf[collection].length, idsOf[collection].at(-1)])
-  })
+  test.each(collections)(
+    'a client that bisects finds the number of rows of %s, and the last one',
+    async (collection) => {
+      const { count, last } = await countByBisection(client, collection)
+      expect([count, last[nameOf[collection]]]).toEqual([idsOf[collection].length, idsOf[collection].at(-1)])
+    },
+  )
 
-  test('one that keeps a scoreboard finds every place, name and score', async () => {
+  test('a client that keeps a scoreboard finds every place, name and score', async () => {
     const rows = await walkByLinks(client, 'classement')
     const score = (row: (typeof classement)[number]) => row.score as number
     expect(rows).toEqual(
@@ -188,7 +191,7 @@ describe.each(engines)('clients of the dialect on %s get what the portal holds',
     )
   })
 
-  test('one that looks for the last solver, and one that wants them all, read validations by their links', async () => {
+  test('a client that wants the last solver, or all of them, follows the links of validations', async () => {
     const found: Row[] = []
     for (let address: string | undefined = '/challenges/9000'; address; ) {
       const [payload, ...links] = (await client.ask(address)) as [{ validations: Record<string, Row> }, ...Page[1][]]
@@ -200,7 +203,7 @@ describe.each(engines)('clients of the dialect on %s get what the portal holds',
     expect(Object.values(payload.validations).at(-1)).toEqual(found.at(-1))
   })
 
-  test('one that watches a member sees a name, a score, a number as position, and the latest solve first', async () => {
+  test('a client that watches a member gets a name, a score, a number as position, and the latest solve first', async () => {
     const member = (await client.ask('/auteurs/1')) as Record<string, unknown> & { validations: Row[] }
     const [own] = auteurs
     const place = 1 + classement.filter(({ score }) => score > own.score).length
@@ -210,14 +213,14 @@ describe.each(engines)('clients of the dialect on %s get what the portal holds',
     expect(member.validations[0]).toMatchObject({ id_challenge: '9000', date: '2026-01-01 02:00:00' })
   })
 
-  test('one that looks for a name reads the id of the first hit, and 404 where there is none', async () => {
+  test('a client that searches a name reads the id of the first match, and gets 404 without matches', async () => {
     const { nom, id_auteur } = auteurs[100]
     const [rows] = await client.page(`/auteurs?nom=${encodeURIComponent(nom)}&debut_auteurs=0`)
     expect(Object.values(rows)).toContainEqual({ id_auteur: String(id_auteur), nom })
     expect(await client.ask('/auteurs?nom=nobody%20is%20called%20so')).toMatchObject([{ error: { code: 404 } }])
   })
 
-  describe('one that signs in', () => {
+  describe('a client that signs in', () => {
     const { login, password } = ACCOUNT
     const json = { 'content-type': 'application/json' }
     const logins: Record<string, (own: Client) => Promise<void>> = {
@@ -226,7 +229,7 @@ describe.each(engines)('clients of the dialect on %s get what the portal holds',
       'by POST JSON': (own) =>
         own.signIn('/login', { method: 'POST', headers: json, body: JSON.stringify({ login, password }) }),
       'by a GET query': (own) => own.signIn(`/login?${new URLSearchParams({ login, password })}`),
-      'by its key, which it then forgets': async (own) => {
+      'by its key, which it then drops': async (own) => {
         own.cookie = `api_key=${server.key}`
         await own.signIn('/login')
       },

@@ -13,7 +13,7 @@ interface Asking {
   headers?: Record<string, string>
 }
 
-/** One request with a Host of its own, and the key of ACCOUNT unless it says otherwise. */
+/** One request with a chosen Host, and the key of ACCOUNT unless `headers` replaces it. */
 function ask(server: TestServer, path: string, { host = HOST, method = 'GET', headers = {} }: Asking = {}) {
   const all = { cookie: `api_key=${server.key}`, connection: 'close', ...headers, host }
   return new Promise<Response>((resolve, reject) => {
@@ -32,7 +32,7 @@ function ask(server: TestServer, path: string, { host = HOST, method = 'GET', he
 
 type Link = { rel: string; href: string }
 
-/** Where the first page of authors says that the next one is. */
+/** The address of the next page, from the first page of authors. */
 async function nextOf(server: TestServer, path: string, asking?: Asking): Promise<string> {
   const answer = await ask(server, path, asking)
   expect(answer.status).toBe(200)
@@ -54,14 +54,14 @@ describe('a host with the dialect at its root', () => {
   afterAll(() => server.close())
 
   test.each([HOST, 'RM.Example', 'rm.example:8443', 'rm.example.', 'Rm.EXAMPLE.:80', 'other.example'])(
-    'is known by its name as %s, and its links are on the host that was called',
+    'is recognised by its name as %s, and its links use the requested host',
     async (host) => {
       expect(await nextOf(server, '/auteurs', { host })).toBe(`http://${host}/auteurs?debut_auteurs=50`)
     },
   )
 
   test.each(['x.rm.example', 'rm.example.evil.example', 'm.example', '127.0.0.1'])(
-    'is no other: at %s is the contract, and the dialect below /rootme',
+    'is distinguished from %s, which serves the contract, and the dialect below /rootme',
     async (host) => {
       const answer = await ask(server, '/auteurs', { host })
       expect(answer.headers.get('link')).toContain(`<http://${host}/auteurs?debut_auteurs=0>; rel="first"`)
@@ -69,7 +69,7 @@ describe('a host with the dialect at its root', () => {
     },
   )
 
-  test('answers every path of the dialect there as below the prefix, but for links', async () => {
+  test('answers every path of the dialect as below the prefix, except for links', async () => {
     for (const path of ['/challenges', '/challenges/1', '/auteurs/2', '/classement', '/environnements_virtuels/3']) {
       const [at, below] = [await ask(server, path), await ask(server, `/rootme${path}`, { host: 'a.example' })]
       const text = (await below.text()).replaceAll('a.example/rootme', HOST)
@@ -77,7 +77,7 @@ describe('a host with the dialect at its root', () => {
     }
   })
 
-  test('signs in at /login with a cookie for all of the host, which reads there', async () => {
+  test('signs in at /login with a cookie for the whole host, which is accepted there', async () => {
     const query = new URLSearchParams({ login: ACCOUNT.login, password: ACCOUNT.password })
     const answer = await ask(server, `/login?${query}`, { headers: { cookie: '' } })
     const cookie = answer.headers.get('set-cookie')!
@@ -99,12 +99,12 @@ describe('a host with the dialect at its root', () => {
     '/rootme/auteurs',
     '/nulle-part',
     '/%zz',
-  ])('has nothing else: %s is 404 in the words of the dialect, and 401 before that', async (path) => {
+  ])('serves nothing else: %s is a 404 in the form of the dialect, or a 401 without a credential', async (path) => {
     await dialectErrorOf(await ask(server, path), 404)
     expect(await dialectErrorOf(await ask(server, path, { headers: { cookie: '' } }), 401)).not.toContain('/rootme')
   })
 
-  test('refuses in the words of the dialect what comes before a path', async () => {
+  test('refuses malformed requests in the form of the dialect', async () => {
     const refused = await ask(server, '/auteurs/1', { method: 'DELETE' })
     expect(refused.headers.get('allow')).toBe('GET, HEAD')
     await dialectErrorOf(refused, 405)
@@ -114,7 +114,7 @@ describe('a host with the dialect at its root', () => {
     await dialectErrorOf(await ask(server, '*', { method: 'OPTIONS' }), 404)
   })
 
-  test('keeps the probes', async () => {
+  test('serves the probes', async () => {
     for (const probe of ['live', 'ready']) {
       const answer = await ask(server, `/health/${probe}`, { headers: { cookie: '' } })
       expect([answer.status, await answer.json()]).toEqual([200, { status: probe }])
@@ -122,7 +122,7 @@ describe('a host with the dialect at its root', () => {
     await problemOf(await ask(server, '/health/nothing'), 'path_not_found')
   })
 
-  test('shares CORS, the cache, tags and the names of routes', async () => {
+  test('shares CORS, the cache, ETags and the names of routes', async () => {
     const headers = { origin: 'https://tableau.example', 'access-control-request-method': 'GET' }
     const preflight = await ask(server, '/auteurs', { method: 'OPTIONS', headers })
     expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, headers.origin])
@@ -134,7 +134,7 @@ describe('a host with the dialect at its root', () => {
     expect(await server.metrics.registry.metrics()).toContain('route="/rootme/auteurs/:id"')
   })
 
-  test('shares no held answer with another host', async () => {
+  test('never serves a response cached for another host', async () => {
     for (let round = 0; round < 2; round++) {
       for (const host of [HOST, `${HOST}:81`, 'other.example']) {
         expect(await nextOf(server, '/auteurs', { host })).toBe(`http://${host}/auteurs?debut_auteurs=50`)
@@ -143,7 +143,7 @@ describe('a host with the dialect at its root', () => {
   })
 })
 
-test('beside a public address it has links of its own, with the scheme and the cookies of that address', async () => {
+test('beside a public address, the links keep the host of the dialect, with the scheme and cookies of that address', async () => {
   await serving({ publicUrl: 'https://api.example/v1/' }, async (server) => {
     expect(await nextOf(server, '/auteurs')).toBe(`https://${HOST}/auteurs?debut_auteurs=50`)
     expect(await nextOf(server, '/rootme/auteurs', { host: 'a.example' })).toBe(
@@ -156,7 +156,7 @@ test('beside a public address it has links of its own, with the scheme and the c
   })
 })
 
-test('is what a trusted proxy says that was called, and never what a stranger says', async () => {
+test('the host is recognised in X-Forwarded-Host from a trusted proxy, and never from a stranger', async () => {
   const forwarded = { 'x-forwarded-host': `a.example, ${HOST}`, 'x-forwarded-proto': 'https' }
   await serving({ trustProxy: 'loopback' }, async (server) => {
     const asking = { host: '10.0.0.1:8080', headers: { cookie: `api_key=${server.key}`, ...forwarded } }

@@ -4,8 +4,8 @@ import { resolve } from 'node:path'
 import { buildSync } from 'esbuild'
 
 /**
- * Writes a script that imports sources by their path from the root, as a program that Node runs. `remove` deletes it. It lies
- * in `dist/`, where the imports of the package lead to what was built.
+ * Writes a program for Node that imports sources by their path from the root. It is in `dist/`, where the imports of the
+ * package resolve to the build. `remove` deletes it.
  */
 export function makeScript(source: string): { path: string; remove(): void } {
   const path = resolve(`dist/test-${randomUUID()}.mjs`)

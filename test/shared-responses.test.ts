@@ -11,7 +11,7 @@ const CSV = '/export?ressource=rubriques&format=csv'
 const SEARCH = '/auteurs?nom=auteur%201999'
 const CSV_BODY = /^id_rubrique,nom,nb_challenges\r\n1,Une,1\r\n$/
 
-/** The feed of it is 24 MB, more than the sockets between a server and a client take: each solve says the title again. */
+/** A portal whose feed has 24 MB, more than socket buffers hold: each solve repeats the title. */
 function feedPortal(): DumpLine[] {
   const auteurs = Array.from({ length: AUTEURS }, (_, i) => i + 1)
   return [
@@ -30,7 +30,7 @@ describe.each(engines)('a response that several requests wait for on %s', (engin
   let key: string
   const opened: Socket[] = []
   beforeAll(async () => {
-    // Without a cache no whole answer fits in it, so that each goes out as it is read.
+    // Without a cache no whole response fits in it, so each one is streamed.
     server = await startServer(feedPortal(), { engine, settings: { cacheMegabytes: 0, openCtftime: true } })
     key = await exportKey(server)
   })
@@ -45,7 +45,7 @@ describe.each(engines)('a response that several requests wait for on %s', (engin
       credential && `Authorization: Bearer ${credential}\r\n`
     }\r\n`
 
-  /** Sends one request on each of several connections at once, so that the first leads and the others wait for it. */
+  /** Sends one request on each of several connections at once. The first one leads and the others wait for its response. */
   async function together(...heads: string[]): Promise<Socket[]> {
     const { hostname, port } = new URL(server.url)
     const sockets = heads.map(() => connect(Number(port), hostname).on('error', () => undefined))
@@ -58,13 +58,13 @@ describe.each(engines)('a response that several requests wait for on %s', (engin
 
   const ask = (...heads: string[]) => unlessShed(async () => Promise.all((await together(...heads)).map(answerOf)))
 
-  test('is not refused to the others because the first speaks HTTP/1.0', async () => {
+  test('is not refused to the others when the first uses HTTP/1.0', async () => {
     const answers = await ask(head(CSV, { version: '1.0' }), head(CSV), head(CSV))
     expect(answers.map(({ status }) => status)).toEqual([426, 200, 200])
     for (const answer of answers.slice(1)) expect(await answer.text()).toMatch(CSV_BODY)
   })
 
-  test('has its body though the first asks for the head alone, and its head though the first takes the body', async () => {
+  test('serves GET and HEAD together, whichever is first', async () => {
     const answers = await ask(head(CSV, { method: 'HEAD' }), head(CSV), head(CSV, { method: 'HEAD' }))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
     const [first, body, last] = await Promise.all(answers.map((answer) => answer.text()))
@@ -72,18 +72,18 @@ describe.each(engines)('a response that several requests wait for on %s', (engin
     expect(body).toMatch(CSV_BODY)
   })
 
-  test.each([CSV, SEARCH])('is sent to the others though the client of the first has left: %s', async (path) => {
+  test.each([CSV, SEARCH])('is sent to the others when the client of the first disconnects: %s', async (path) => {
     const answers = await unlessShed(async () => {
       const [first, ...others] = await together(head(path), head(path), head(path, { method: 'HEAD' }))
       first!.destroy()
       return Promise.all(others.map(answerOf))
     })
-    // One export is sent at a time: the last one may be refused because the other is under way.
+    // One export is sent at a time, so the last one may be refused while the other is in flight.
     expect(answers[0]!.status).toBe(200)
     expect([200, 503]).toContain(answers[1]!.status)
   })
 
-  test('is not refused to a credential because the address of the first has its one answer under way', async () => {
+  test('is not refused to a credential when the address of the first has its one response in flight', async () => {
     await vi.waitFor(async () => {
       const [stuck] = await together(head('/ctftime', { credential: '' }))
       await once(stuck!, 'readable')
@@ -100,7 +100,7 @@ describe.each(engines)('a response that several requests wait for on %s', (engin
   })
 })
 
-/** An answer without the chunks that its body came in. */
+/** A response with its chunked body decoded. */
 function unchunked(answer: string): string {
   const [head = '', ...rest] = answer.split('\r\n\r\n')
   const body = rest.join('\r\n\r\n')

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { portail } from './fixtures.js'
 import { ACCOUNT, addKey, engines, exportKey, startServer, type TestServer } from './harness.js'
 
-/** What answers without a credential, and nothing else does. */
+/** The paths that need no credential. No others may answer without one. */
 const OPEN = ['/health/live', '/health/ready', '/login', '/openapi.json', '/rootme/login']
-/** The dialect, which the document does not describe, and the methods that each of its paths takes. */
+/** The paths of the dialect, which the document does not describe, and their methods. */
 const DIALECT: Record<string, string[]> = {
   '/rootme/login': ['GET', 'POST'],
   '/rootme/challenges': ['GET', 'HEAD'],
@@ -36,7 +36,7 @@ const UNKNOWN = [
   '/.env',
   '/LOGIN',
 ]
-/** What tells these refusals, in the contract and in the dialect. */
+/** Texts of these refusals, in the contract and in the dialect. */
 const MISSING = /"code":"credential_missing"|"message":"Send the cookie/
 const INVALID = /"code":"credential_invalid"|"message":"No account has this credential/
 const NOT_SERVED = /"code":"path_not_found"|"message":"Nothing is served at this path/
@@ -68,7 +68,7 @@ describe.each(engines)('every route on %s', (engine) => {
     await server.close()
   })
 
-  /** Sends a request and holds its answer to what every answer must have. */
+  /** Sends a request and checks what every response must have. */
   async function send(method: string, path: string, headers = {}, body?: string): Promise<Answer> {
     const answer = await exchange(server.url + path, { method, headers, agent }, body)
     const id = answer.headers['x-request-id'] as string
@@ -100,19 +100,19 @@ describe.each(engines)('every route on %s', (engine) => {
     expect('errors' in problem, place).toBe(status === 400)
   }
 
-  /** A field that the schema does not name is as wrong as one of another type. */
+  /** A field that the schema does not have is a fault, like a wrong type. */
   function expectSchema(schema: Json, text: string, place: string): void {
     expect(Check(closed(schema, document), JSON.parse(text)), `${place}: ${text.slice(0, 500)}`).toBe(true)
   }
 
-  /** Every path that is served, with an id that is there. */
+  /** Every served path, with an existing id. */
   function servedPaths(): string[] {
     const described = Object.keys(document.paths).map((path) => path.replace(/\{\w+\}/g, '1'))
     return [...described, ...OPEN.filter(isUndescribed), ...Object.keys(DIALECT)]
   }
   const isUndescribed = (path: string) => !(path in document.paths) && !(path in DIALECT)
 
-  test('is described in the document, and those of the seed are among them', () => {
+  test('is described in the document, which has those of the seed', () => {
     expect(Object.keys(document.paths)).toEqual(
       expect.arrayContaining([
         '/login',
@@ -139,7 +139,7 @@ describe.each(engines)('every route on %s', (engine) => {
     )
   })
 
-  test('needs a credential for every method, unknown paths too, and only the open list does not', async () => {
+  test('needs a credential for every method, as do unknown paths; only the open list does not', async () => {
     const open = new Set<string>()
     for (const path of [...servedPaths(), ...UNKNOWN]) {
       for (const method of EVERY_METHOD) {
@@ -160,7 +160,7 @@ describe.each(engines)('every route on %s', (engine) => {
     ['another portal', { cookie: `api_key=pal_${'x'.repeat(43)}` }],
     ['an empty cookie', { cookie: 'api_key=; service_session=' }],
     ['another scheme', { authorization: 'Basic YWxpY2U6YWxpY2U=' }],
-    ['a session that nobody has', { cookie: `service_session=${'a'.repeat(43)}` }],
+    ['an unknown session', { cookie: `service_session=${'a'.repeat(43)}` }],
   ])('refuses a credential of %s as invalid', async (_, headers) => {
     for (const path of [...servedPaths(), ...UNKNOWN].filter((one) => !OPEN.includes(one))) {
       const answer = await send('GET', path, headers)
@@ -169,7 +169,7 @@ describe.each(engines)('every route on %s', (engine) => {
     }
   })
 
-  test('takes one valid credential whatever else is sent, as cookie or as Bearer', async () => {
+  test('accepts one valid credential whatever else is sent, as a cookie or as Bearer', async () => {
     const other = await addKey(server.store, ACCOUNT.login)
     for (const headers of [
       { cookie: `service_session=faux; api_key=${server.key}` },
@@ -181,7 +181,7 @@ describe.each(engines)('every route on %s', (engine) => {
     }
   })
 
-  test('answers a method that it does not take with 405 and those that it takes', async () => {
+  test('answers an unsupported method with a 405 that lists the supported ones', async () => {
     for (const [template, operations] of Object.entries<Json>(document.paths)) {
       const taken = Object.keys(operations).map((method) => method.toUpperCase())
       if (taken.includes('GET') && template !== '/login') taken.push('HEAD')
@@ -198,7 +198,7 @@ describe.each(engines)('every route on %s', (engine) => {
     }
   }
 
-  test('is 404 with a credential where nothing is, whatever the method', async () => {
+  test('is a 404 with a credential if it is unknown, for every method', async () => {
     for (const path of UNKNOWN) {
       for (const method of EVERY_METHOD) {
         const { status, text } = await send(method, path, key)
@@ -208,7 +208,7 @@ describe.each(engines)('every route on %s', (engine) => {
     }
   })
 
-  /** Asks, and holds the answer to what the document says of that operation and status. */
+  /** Sends a request and checks the response against the documented operation and status. */
   async function sendDescribed(template: string, method: string, path: string, headers = {}, body?: string) {
     const answer = await send(method, path, headers, body)
     const place = `${method} ${path}`
@@ -223,10 +223,10 @@ describe.each(engines)('every route on %s', (engine) => {
     return answer
   }
 
-  /** The portal has fields of its own kinds, so a body that goes out whole is described by its Content-Type alone. */
+  /** Streamed bodies of records are documented by their Content-Type only, because fields vary by type. */
   const isOfRecords = (schema: Json) => schema?.type === 'string' || schema?.items?.additionalProperties === true
 
-  test('of a read answers as the document describes it, for everything that the portal holds', async () => {
+  test('every read answers as documented, for every record of the portal', async () => {
     const ids: Record<string, number[]> = { id_challenge: [], id_auteur: [], id_environnement_virtuel: [] }
     for (const line of portail)
       for (const [name, seen] of Object.entries(ids)) if (name in line) seen.push(line[name] as number)
@@ -264,7 +264,7 @@ describe.each(engines)('every route on %s', (engine) => {
     }
   })
 
-  test('of a signed-in account answers as the document describes it', async () => {
+  test('the routes of a signed-in account answer as documented', async () => {
     const { login, password } = ACCOUNT
     const json = { 'content-type': 'application/json' }
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -323,7 +323,7 @@ function exchange(url: string, options: object, body?: string): Promise<Answer> 
   })
 }
 
-/** What a reference into the document stands for. */
+/** The target of a reference in the document. */
 function resolve(schema: Json, document: Json): Json {
   if (schema?.$ref === undefined) return schema
   return schema.$ref
@@ -332,7 +332,7 @@ function resolve(schema: Json, document: Json): Json {
     .reduce((node: Json, name: string) => node[name], document)
 }
 
-/** A schema without references, whose objects hold what they name and nothing else. */
+/** The schema with references resolved, whose objects allow only the named fields. */
 function closed(given: Json, document: Json): Json {
   const schema = resolve(given, document)
   if (Array.isArray(schema)) return schema.map((one) => closed(one, document))

@@ -21,7 +21,7 @@ async function countReads(use: (turns: TurnVersions, server: EventEmitter, reads
 
 const socket = () => new EventEmitter() as Socket
 
-test('the requests of one turn read the versions once, those of the next turn again', () =>
+test('requests of one turn of the event loop read the versions once, and the next turn reads them again', () =>
   countReads(async (turns, _server, reads) => {
     const versions = turns.read(socket())
     expect([turns.read(socket()), turns.read(socket()), reads()]).toEqual([versions, versions, 1])
@@ -31,7 +31,7 @@ test('the requests of one turn read the versions once, those of the next turn ag
     expect(reads()).toBe(2)
   }))
 
-test('a second request of one socket in a turn reads for itself', () =>
+test('a second request of one socket in a turn reads the versions itself', () =>
   countReads(async (turns, _server, reads) => {
     const first = socket()
     turns.read(first)
@@ -40,7 +40,7 @@ test('a second request of one socket in a turn reads for itself', () =>
     expect(reads()).toBe(2)
   }))
 
-test('with a thousand sockets open every request reads for itself, until they close', () =>
+test('with a thousand open sockets every request reads the versions itself, until they close', () =>
   countReads(async (turns, server, reads) => {
     const open = Array.from({ length: 1_000 }, socket)
     for (const each of open) server.emit('connection', each)

@@ -1,4 +1,4 @@
-/** How many turns the event loop makes while a work is under way: thousands beside a thread, a few where it is held. */
+/** How many turns the event loop makes during `work`: thousands if a thread does it, a few if it blocks the loop. */
 export async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let turns = 0
   let isOver = false

@@ -1,6 +1,6 @@
 import type { Db, Store } from '../src/store/store.js'
 
-/** A store whose transactions work with a `Db` of which some methods are others. */
+/** A store whose transactions get a `Db` with some methods replaced. */
 export function watchedStore(store: Store, instead: (db: Db) => Partial<Db>): Store {
   const write: Store['write'] = (change, work, domain) =>
     store.write(change, (db) => work(replaced(db, instead(db))), domain)

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { catalogue, type ErrorCode } from '../src/errors.js'
 import { ACCOUNT, type DumpLine, type TestServer } from './harness.js'
 
-/** A portal that has an author for each of two accounts, and one challenge. */
+/** A portal with an author for each of two accounts, and one challenge. */
 export const petitPortail: readonly DumpLine[] = [
   { type: 'rubrique', id_rubrique: 1, nom: 'Réseau' },
   { type: 'auteur', id_auteur: 1, nom: 'alice', score: 10 },
@@ -27,7 +27,7 @@ export function postLogin(
   })
 }
 
-/** Sends requests again while the server sheds one of them, as it does where tests share a machine that is too busy. */
+/** Repeats requests while the server sheds one of them, as it may on a busy machine. */
 export async function unlessShed<T extends Shown | readonly Shown[]>(send: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     const answers = await send()
@@ -43,7 +43,7 @@ function isShed({ status, headers }: Shown): boolean {
   return status === 503 && headers.get('retry-after') === '2'
 }
 
-/** A new session of an account, as a Cookie header has it. */
+/** A new session of an account, as a Cookie header. */
 export async function sessionOf(server: TestServer, account: { login: string; password: string } = ACCOUNT) {
   const response = await postLogin(server, { login: account.login, password: account.password })
   expect(response.status).toBe(200)
@@ -61,7 +61,7 @@ export interface ProblemBody {
   errors?: { parameter: string; message: string }[]
 }
 
-/** The body of an answer that must be the problem of a code, held to everything that each problem promises. */
+/** The body of a response that must be the problem of a code. Checks everything that each problem guarantees. */
 export async function problemOf(
   response: Pick<Response, 'status' | 'headers' | 'text'>,
   code: ErrorCode,
@@ -88,7 +88,7 @@ export async function problemOf(
   return body
 }
 
-/** Writes bytes to the server as they are and reads what comes until it closes the connection. */
+/** Writes raw bytes to the server and reads until it closes the connection. */
 export function exchange(url: string, ...parts: (string | Buffer)[]): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
@@ -117,7 +117,7 @@ export function parseAnswer(text: string): Response {
   return new Response(status === 204 || status === 304 ? null : rest.join('\r\n\r\n'), { status, headers })
 }
 
-/** All answers in what `exchange` read, each as long as it says. Throws where something else lies before, between or after them. */
+/** All responses that `exchange` read, by their length. Throws if there are other bytes before, between or after them. */
 export function parseAnswers(text: string): { status: number; head: string; body: string }[] {
   const answers = []
   for (let rest = text; rest !== ''; ) {
@@ -132,7 +132,7 @@ export function parseAnswers(text: string): { status: number; head: string; body
   return answers
 }
 
-/** The text of an answer that must be an error of the dialect under /rootme/, held to everything that each of them promises. */
+/** The message of a response that must be an error of the dialect. Checks everything that each of them guarantees. */
 export async function dialectErrorOf(
   response: Pick<Response, 'status' | 'headers' | 'text'>,
   status: number,

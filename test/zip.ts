@@ -1,11 +1,11 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** One file of an archive, and what is wrong with it where a test wants it so. */
+/** One file of an archive, with faults if a test sets them. */
 export interface ZipEntry {
   name: string
   data: Buffer | string
   isDeflated?: boolean
-  /** What the headers say, where that is not the truth. */
+  /** Values of the headers, if they are wrong. */
   crc?: number
   declaredBytes?: number
   /** Bits of the general purpose flag; 1 is "encrypted". */
@@ -15,7 +15,7 @@ export interface ZipEntry {
   method?: number
 }
 
-/** A zip archive, written as simply as the format allows. */
+/** A minimal zip archive. */
 export function zip(entries: readonly ZipEntry[]): Buffer {
   const parts: Buffer[] = []
   const directory: Buffer[] = []
@@ -49,7 +49,7 @@ export function zip(entries: readonly ZipEntry[]): Buffer {
   return Buffer.concat([...parts, list, ...zip64(entries.length, list.length, offset), end])
 }
 
-/** More entries than 16 bits count are counted before the end. */
+/** The ZIP64 record, for more entries than 16 bits can count. */
 function zip64(entries: number, listBytes: number, listOffset: number): Buffer[] {
   if (entries < 0xffff) return []
   const counts = [u64(entries), u64(entries), u64(listBytes), u64(listOffset)]
@@ -57,7 +57,7 @@ function zip64(entries: number, listBytes: number, listOffset: number): Buffer[]
   return [record, Buffer.concat([u32(0x07064b50), u32(0), u64(listOffset + listBytes), u32(1)])]
 }
 
-/** What the local header and the central directory have in common, from the flags to the length of the extra field. */
+/** The fields that the local header and the central directory share, from the flags to the length of the extra field. */
 function header(entry: ZipEntry, data: Buffer, stored: Buffer, name: Buffer): Buffer {
   const method = entry.method ?? (entry.isDeflated ? 8 : 0)
   const declared = entry.declaredBytes ?? data.length

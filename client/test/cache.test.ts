@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close())
 
-/** A client that tells the status of each answer as it came over the wire. */
+/** A client that records the status of each response on the wire. */
 function watch(cache: Cache, apiKey: string | undefined = server.key) {
   const statuses: number[] = []
   const fetch: Fetch = async (url, init) => {
@@ -24,7 +24,7 @@ function watch(cache: Cache, apiKey: string | undefined = server.key) {
 }
 
 describe('a client with a cache', () => {
-  test('asks again with the tag, and gives the same page for a 304, links and total included', async () => {
+  test('revalidates with the ETag and returns the same page for a 304, links and total included', async () => {
     const { client, statuses } = watch(new MemoryCache())
     const first = await client.page('/classement', { query: { limite: 3 } })
     expect(await client.page('/classement', { query: { limite: 3 } })).toEqual(first)
@@ -32,14 +32,14 @@ describe('a client with a cache', () => {
     expect(statuses).toEqual([200, 304])
   })
 
-  test('gives each caller a body of their own', async () => {
+  test('returns a separate copy of the body to each caller', async () => {
     const { client } = watch(new MemoryCache())
     const [mine] = await client.get('/rubriques')
     mine!.nom = 'changed'
     expect((await client.get('/rubriques'))[0]!.nom).not.toBe('changed')
   })
 
-  test('gives what is new as soon as the data changes', async () => {
+  test('returns the new data as soon as it changes', async () => {
     const { client, statuses } = watch(new MemoryCache())
     const before = await client.get('/rubriques')
     await addRubrique(server.store, 'Neuve')
@@ -47,7 +47,7 @@ describe('a client with a cache', () => {
     expect(statuses).toEqual([200, 200])
   })
 
-  test('raw reads through it too, unless the caller sends a tag of their own', async () => {
+  test('raw uses the cache too, unless the caller sends its own If-None-Match', async () => {
     const { client, statuses } = watch(new MemoryCache())
     const { response } = await client.raw.GET('/rubriques')
     const again = await client.raw.GET('/rubriques')
@@ -57,7 +57,7 @@ describe('a client with a cache', () => {
     expect(statuses).toEqual([200, 304, 304, 304])
   })
 
-  test('keeps links and total beside the body, as a 304 need not repeat them', async () => {
+  test('stores links and total beside the body, because a 304 need not repeat them', async () => {
     const headers = { etag: '"a"', link: '</classement?debut_classement=1>; rel="next"', 'x-total-count': '2' }
     const local = await startLocal((_, response, count) =>
       count === 1 ? json(response, [{}], headers) : response.writeHead(304, { etag: '"a"' }).end(),
@@ -69,7 +69,7 @@ describe('a client with a cache', () => {
     await local.close()
   })
 
-  test('holds nothing that is not to be stored, though it has a tag', async () => {
+  test('stores no response with no-store, even if it has an ETag', async () => {
     const cache = new MemoryCache()
     const local = await startLocal((_, response) =>
       json(response, [], { etag: '"a"', 'cache-control': 'private, no-store' }),
@@ -79,7 +79,7 @@ describe('a client with a cache', () => {
     await local.close()
   })
 
-  test('holds neither what the server will not have stored, nor what is no 200', async () => {
+  test('stores neither a no-store response nor an error', async () => {
     const cache = new MemoryCache()
     const { client } = watch(cache)
     await client.get('/compte')
@@ -87,14 +87,14 @@ describe('a client with a cache', () => {
     expect(cache.size).toBe(0)
   })
 
-  test('shares one cache with others, and never an answer of another key, session or server', async () => {
+  test('can be shared by clients, and never returns the response of another key, session or server', async () => {
     const keys: string[] = []
-    const held = new Map<string, CacheEntry>()
+    const stored = new Map<string, CacheEntry>()
     const cache: Cache = {
-      get: (key) => held.get(key),
+      get: (key) => stored.get(key),
       set: (key, entry) => {
         keys.push(key)
-        held.set(key, entry)
+        stored.set(key, entry)
       },
     }
     const otherKey = await addKey(server.store, 'alice')
@@ -118,7 +118,7 @@ describe('a client with a cache', () => {
     await elsewhere.close()
   })
 
-  test('forgets what it holds of a session when someone signs in or out', async () => {
+  test('drops the cached responses of a session on sign-in and sign-out', async () => {
     const local = await startLocal((request, response) =>
       json(response, {}, request.method === 'GET' ? { etag: '"a"' } : {}),
     )
@@ -131,7 +131,7 @@ describe('a client with a cache', () => {
     await local.close()
   })
 
-  test('works on where the cache fails', async () => {
+  test('still works when the cache fails', async () => {
     const fail = () => {
       throw new Error('full')
     }
@@ -145,7 +145,7 @@ describe('a client with a cache', () => {
 describe('a MemoryCache', () => {
   const entry = (body: string): CacheEntry => ({ etag: '', body, headers: {} })
 
-  test('keeps at most so many entries, and drops what was not used for longest', () => {
+  test('keeps at most maxEntries entries and evicts the least recently used one', () => {
     const cache = new MemoryCache({ maxEntries: 2 })
     cache.set('a', entry('1'))
     cache.set('b', entry('2'))
@@ -154,12 +154,12 @@ describe('a MemoryCache', () => {
     expect(['a', 'b', 'c'].map((key) => cache.get(key)?.body)).toEqual(['1', undefined, '3'])
   })
 
-  test('keeps at most so many bytes, counted anew when an entry is replaced or dropped', () => {
+  test('keeps at most maxBytes bytes, updated when an entry is replaced or evicted', () => {
     const cache = new MemoryCache({ maxBytes: 100 })
     for (let round = 0; round < 50; round++) cache.set(`k${round % 7}`, entry('x'.repeat(round)))
     expect(cache.bytes).toBeLessThanOrEqual(100)
     expect(cache.size).toBe(1)
-    // What is too large is not held, nor is what it would have replaced.
+    // An entry that is too large is not stored, and the one it would have replaced is removed.
     cache.set('k0', entry('y'.repeat(101)))
     expect([cache.size, cache.bytes]).toEqual([0, 0])
   })

@@ -22,7 +22,7 @@ async function all<R>(rows: AsyncIterable<R>): Promise<R[]> {
 }
 
 describe('reading', () => {
-  test('gives the body that the server answers, with its type', async () => {
+  test('returns the body of the response, with its type', async () => {
     const auteur = await client.get('/auteurs/{id_auteur}', { path: { id_auteur: 2 } })
     expect(auteur).toEqual(await server.json('/auteurs/2'))
     expectTypeOf(auteur.validations[0]!.date).toEqualTypeOf<string | null>()
@@ -35,29 +35,29 @@ describe('reading', () => {
     expectTypeOf<Row<'/auteurs'>>().toEqualTypeOf<{ id_auteur: string; nom: string }>()
   })
 
-  test('takes an id as the text in which another answer gave it', async () => {
+  test('accepts an id as the text in which another response gave it', async () => {
     const [first] = (await client.page('/classement')).rows
     expect((await client.get('/auteurs/{id_auteur}', { path: { id_auteur: first!.id_auteur } })).nom).toBe(first!.nom)
   })
 
-  test('sends every kind of filter: lists, numbers and text that an address must escape', async () => {
+  test('sends every kind of filter: lists, numbers and text that must be escaped in a URL', async () => {
     const query = { 'id_auteur[]': [1, '4'], score: 25, titre: '% _c', lang: undefined }
     expect((await client.page('/challenges', { query })).rows.map(({ id_challenge }) => id_challenge)).toEqual([3])
     const named = await client.page('/auteurs', { query: { nom: 'zoé & c' } })
     expect(named.rows.map(({ id_auteur }) => id_auteur)).toEqual(['5'])
   })
 
-  test('refuses, when compiled, paths, parameters and bodies that the API does not have', () => {
+  test('rejects at compile time paths, parameters and bodies that the API does not have', () => {
     const refused = () => [
       // @ts-expect-error there is no such path
       client.get('/auteur'),
       // @ts-expect-error the id is missing
       client.get('/auteurs/{id_auteur}'),
-      // @ts-expect-error this list has no pages
+      // @ts-expect-error this list is not paged
       client.page('/rubriques'),
       // @ts-expect-error there is no such parameter
       client.page('/classement', { query: { limit: 3 } }),
-      // @ts-expect-error a password does not belong in an address
+      // @ts-expect-error a password is not allowed in a query
       client.get('/login', { query: { login: 'a', password: 'b' } }),
       // @ts-expect-error the password is missing
       client.post('/login', { body: { login: 'a' } }),
@@ -67,7 +67,7 @@ describe('reading', () => {
 })
 
 describe('pages', () => {
-  test('a page tells the total, its tag and the pages beside it', async () => {
+  test('a page has the total, its ETag and the addresses of its neighbours', async () => {
     const page = await client.page('/classement', { query: { limite: 4, debut_classement: 4 } })
     expect(page).toMatchObject({ total: 11, etag: expect.stringMatching(/^".+"$/) })
     expect(page.address).toBe(`${server.url}/classement?limite=4&debut_classement=4`)
@@ -77,20 +77,20 @@ describe('pages', () => {
     expect(debuts).toEqual(['0', '0', '8', '8'])
   })
 
-  test('the address of a page leads there', async () => {
+  test('the address of a page returns that page', async () => {
     const { next } = await client.page('/classement', { query: { limite: 4 } })
     const { rows, ...page } = await client.page('/classement', { address: next! })
     expect(rows).toEqual(await server.json('/classement?limite=4&debut_classement=4'))
     expect(page.next).toContain('debut_classement=8')
   })
 
-  test('rows of /auteurs come in the order of its keys, over more than ten of them', async () => {
+  test('rows of /auteurs keep the order of their keys, also when there are more than ten', async () => {
     const { rows } = await client.page('/auteurs')
     const ids = rows.map(({ id_auteur }) => Number(id_auteur))
     expect(ids).toEqual(portail.filter(({ type }) => type === 'auteur').map(({ id_auteur }) => id_auteur))
   })
 
-  test('iterate asks for no page that nobody wants, and stops at a break', async () => {
+  test('iterate requests no page before it is needed, and stops at a break', async () => {
     const asked: string[] = []
     const fetch: Fetch = (url, init) => {
       asked.push(url)
@@ -105,7 +105,7 @@ describe('pages', () => {
     expect(asked).toHaveLength(3)
   })
 
-  test('iterate throws what a page throws, and ends with its signal', async () => {
+  test('iterate throws the error of a page, and stops when its signal aborts', async () => {
     const wrong = client.iterate('/challenges/{id_challenge}/validations', { path: { id_challenge: 999 } })
     await expect(wrong.next()).rejects.toMatchObject({ code: 'resource_not_found' })
     const controller = new AbortController()
@@ -115,7 +115,7 @@ describe('pages', () => {
     await expect(rows.next()).rejects.toThrow('enough')
   })
 
-  test('iterate over pages of any size gives the whole list, each row once and in its order', async () => {
+  test('iterate returns every row once and in order, whatever the page size', async () => {
     const big = await startServer(randomPortal({ seed: 7, auteurs: 90, challenges: 40, validations: 250, scores: 6 }))
     const reader = new Palmares({ baseUrl: big.url, apiKey: big.key })
     const classement = await big.json<Row<'/classement'>[]>('/classement?limite=500')
@@ -139,13 +139,13 @@ describe('pages', () => {
     await big.close()
   })
 
-  test('iterate by the single row gives the whole list', async () => {
+  test('iterate with pages of one row returns the whole list', async () => {
     expect(await all(client.iterate('/classement', { query: { limite: 1 } }))).toEqual(await server.json('/classement'))
   })
 })
 
 describe('problems', () => {
-  test('an error has the fields of the problem, and a message for people', async () => {
+  test('an error has the fields of the problem and a readable message', async () => {
     const error = await client.page('/classement', { query: { limite: 501 } }).catch((thrown) => thrown)
     expect(error).toBeInstanceOf(PalmaresError)
     expect(error).toMatchObject({
@@ -161,7 +161,7 @@ describe('problems', () => {
     )
   })
 
-  test('an address without budget is told when to come again', async () => {
+  test('an address without remaining budget gets the time after which to retry', async () => {
     const limited = await startServer(portail, { settings: { rateLimit: 1 } })
     const reader = new Palmares({ baseUrl: limited.url, apiKey: limited.key, retries: 0 })
     await reader.get('/rubriques')
@@ -172,7 +172,7 @@ describe('problems', () => {
     await limited.close()
   })
 
-  test('raw gives status, headers and the problem without a throw', async () => {
+  test('raw returns status, headers and the problem without throwing', async () => {
     const { error, response } = await client.raw.GET('/challenges/{id_challenge}', {
       params: { path: { id_challenge: 999 } },
     })
@@ -182,8 +182,8 @@ describe('problems', () => {
   })
 })
 
-describe('changing', () => {
-  test('a session signs in, makes a key, revokes it and signs out', async () => {
+describe('writing', () => {
+  test('a session signs in, creates a key, revokes it and signs out', async () => {
     const session = new Palmares({ baseUrl: server.url, fetch: withCookies() })
     const { login, password } = ACCOUNT
     await expect(session.post('/login', { body: { login, password: 'wrong' } })).rejects.toMatchObject({
@@ -199,7 +199,7 @@ describe('changing', () => {
     await expect(session.get('/cles_api')).rejects.toMatchObject({ status: 401 })
   })
 
-  test('validations go one by one or as lines, and the server says what became of each', async () => {
+  test('validations are sent one by one or as lines, and the server reports the result of each', async () => {
     const own = await startServer(portail)
     await addAccount(own.store, { login: 'op', password: 'correct horse battery', idAuteur: 1, operator: true })
     const operator = new Palmares({
@@ -218,31 +218,31 @@ describe('changing', () => {
 })
 
 describe('the key', () => {
-  test('is not shown by the client when it is printed', () => {
+  test('is not shown when the client is printed', () => {
     expect(inspect(client, { depth: 9, showHidden: true }) + JSON.stringify(client)).not.toContain(server.key.slice(5))
   })
 
-  test('that is no key is refused without being shown', () => {
+  test('an invalid key is refused without being shown', () => {
     const make = () => new Palmares({ baseUrl: server.url, apiKey: 'palm_secret\n' })
     expect(make).toThrow('apiKey contains characters that an API key cannot have.')
   })
 
   test.each(['ftp://a/', 'nowhere', 'http://user:secret@a/', 'http://a/?key=secret', ''])(
-    'an address that cannot be a base is refused without being shown: %s',
+    'an invalid base URL is refused without being shown: %s',
     (baseUrl) => {
       expect(() => new Palmares({ baseUrl })).toThrow(/^baseUrl must be an http or https URL/)
     },
   )
 
   test.each([{ retries: -1 }, { timeoutMilliseconds: 0 }, { maxWaitMilliseconds: Number.POSITIVE_INFINITY }])(
-    'a number that means nothing is refused: %j',
+    'an option out of range is refused: %j',
     (options) => {
       expect(() => new Palmares({ baseUrl: server.url, ...options })).toThrow(RangeError)
     },
   )
 })
 
-/** A fetch that keeps a cookie as a browser does. */
+/** A fetch that keeps one cookie, like a browser. */
 function withCookies(): Fetch {
   let cookie = ''
   return async (url, init) => {

@@ -33,8 +33,8 @@ async function timed(work: Promise<unknown>): Promise<number> {
 const solve = { type: 'validation', id_auteur: 1, id_challenge: 1 } as const
 const done = { appliquees: 1, connues: 0, refusees: 0, lignes: [] }
 
-describe('trying again', () => {
-  test.each([429, 502, 503, 504])('a read is sent again after %i', async (status) => {
+describe('retries', () => {
+  test.each([429, 502, 503, 504])('a read is retried after %i', async (status) => {
     const server = await serve((_, response, count) =>
       count === 1 ? problem(response, status, 'x') : json(response, []),
     )
@@ -42,13 +42,13 @@ describe('trying again', () => {
     expect(server.requests).toHaveLength(2)
   })
 
-  test.each([400, 401, 403, 404, 408, 500])('nothing is sent again after %i', async (status) => {
+  test.each([400, 401, 403, 404, 408, 500])('no request is retried after %i', async (status) => {
     const server = await serve((_, response) => problem(response, status, 'x'))
     await expect(server.client().get('/rubriques')).rejects.toMatchObject({ status })
     expect(server.requests).toHaveLength(1)
   })
 
-  test('a read is sent again after a lost connection and after half a body', async () => {
+  test('a read is retried after a lost connection and after a truncated body', async () => {
     const server = await serve((request, response, count) => {
       if (count === 1) return request.socket.destroy()
       if (count === 2)
@@ -59,7 +59,7 @@ describe('trying again', () => {
     expect(server.requests).toHaveLength(3)
   })
 
-  test('Retry-After in seconds is waited for', async () => {
+  test('a retry waits for the seconds of Retry-After', async () => {
     const server = await serve((_, response, count) =>
       count === 1 ? problem(response, 429, 'rate_limited', { 'retry-after': '1' }) : json(response, []),
     )
@@ -67,47 +67,47 @@ describe('trying again', () => {
     expect(server.requests).toHaveLength(2)
   })
 
-  test("Retry-After as a date is read by the server's clock", async () => {
+  test('a date in Retry-After is compared with the Date header of the server', async () => {
     const headers = { date: 'Wed, 21 Oct 2015 07:28:00 GMT', 'retry-after': 'Wed, 21 Oct 2015 07:28:01 GMT' }
     const server = await serve((_, response, count) =>
       count === 1 ? problem(response, 503, 'overloaded', headers) : json(response, []),
     )
-    // The clock of this machine is years ahead: by that the wait would be none, or past its bound and not begun.
+    // The clock of this machine is years ahead of the server's: with it, the client would not wait at all.
     expect(await timed(server.client().get('/rubriques'))).toBeGreaterThan(990)
     expect(server.requests).toHaveLength(2)
   })
 
-  test('a wait past the bound is not begun: the problem is thrown at once, with its time', async () => {
+  test('a Retry-After past the limit is not waited for: the problem is thrown at once, with its time', async () => {
     const server = await serve((_, response) => problem(response, 429, 'rate_limited', { 'retry-after': '61' }))
     const error = await thrownBy(server.client().get('/rubriques'))
     expect(error).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 61 })
     expect(server.requests).toHaveLength(1)
   })
 
-  test.each(['99999999999999', '9'.repeat(400)])('however long: Retry-After %s', async (text) => {
-    const server = await serve((_, response) => problem(response, 503, 'overloaded', { 'retry-after': text }))
-    await thrownBy(server.client().get('/rubriques'))
-    expect(server.requests).toHaveLength(1)
-  })
-
-  test.each(['-5', '1.5', 'soon'])(
-    'a Retry-After that is neither seconds nor a date, as %s, says nothing',
+  test.each(['99999999999999', '9'.repeat(400)])(
+    'however long the Retry-After is, it is not waited for: %s',
     async (text) => {
       const server = await serve((_, response) => problem(response, 503, 'overloaded', { 'retry-after': text }))
-      expect(await thrownBy(server.client({ retries: 0 }).get('/rubriques'))).toMatchObject({
-        retryAfterSeconds: undefined,
-      })
+      await thrownBy(server.client().get('/rubriques'))
+      expect(server.requests).toHaveLength(1)
     },
   )
 
-  test('the waits of a request are bounded together', async () => {
+  test.each(['-5', '1.5', 'soon'])('a Retry-After that is neither seconds nor a date is ignored: %s', async (text) => {
+    const server = await serve((_, response) => problem(response, 503, 'overloaded', { 'retry-after': text }))
+    expect(await thrownBy(server.client({ retries: 0 }).get('/rubriques'))).toMatchObject({
+      retryAfterSeconds: undefined,
+    })
+  })
+
+  test('the total wait of a request is limited', async () => {
     const server = await serve((_, response) => problem(response, 503, 'overloaded', { 'retry-after': '1' }))
     const client = server.client({ maxWaitMilliseconds: 1_500 })
     await expect(client.get('/rubriques')).rejects.toMatchObject({ status: 503 })
     expect(server.requests).toHaveLength(2)
   })
 
-  test('after the last try the problem is thrown', async () => {
+  test('the problem is thrown after the last attempt', async () => {
     const server = await serve((_, response) => problem(response, 503, 'store_unavailable', { 'retry-after': '0' }))
     await expect(server.client().get('/rubriques')).rejects.toMatchObject({ code: 'store_unavailable' })
     expect(server.requests).toHaveLength(4)
@@ -115,7 +115,7 @@ describe('trying again', () => {
     expect(server.requests).toHaveLength(5)
   })
 
-  test('validations are sent again, whole, as their second time changes nothing', async () => {
+  test('validations are retried as a whole, because repeating them changes nothing', async () => {
     const bodies: string[] = []
     const server = await serve((request, response, count) => {
       let body = ''
@@ -133,7 +133,7 @@ describe('trying again', () => {
     expect(server.requests[1]!.headers['content-type']).toBe('application/x-ndjson')
   })
 
-  test('a change whose second time would be another is sent once', async () => {
+  test('a write that is not idempotent is sent once', async () => {
     const server = await serve((_, response) => problem(response, 503, 'store_unavailable', { 'retry-after': '0' }))
     const client = server.client()
     for (const change of [
@@ -150,8 +150,8 @@ describe('trying again', () => {
   })
 })
 
-describe('an end of waiting', () => {
-  test('an answer that never comes is a PalmaresTimeoutError, after each of the tries', async () => {
+describe('timeouts and aborts', () => {
+  test('a missing answer is a PalmaresTimeoutError after the last attempt', async () => {
     const server = await serve(() => undefined)
     const error = await thrownBy(server.client({ timeoutMilliseconds: 1_000, retries: 1 }).get('/rubriques'))
     expect(error).toBeInstanceOf(PalmaresTimeoutError)
@@ -160,13 +160,13 @@ describe('an end of waiting', () => {
     expect(server.requests).toHaveLength(2)
   })
 
-  test('the time counts until the body is whole', async () => {
+  test('the timeout includes the body', async () => {
     const server = await serve((_, response) => response.writeHead(200).write('['))
     const client = server.client({ timeoutMilliseconds: 50, retries: 0 })
     expect(await thrownBy(client.get('/rubriques'))).toBeInstanceOf(PalmaresTimeoutError)
   })
 
-  test('an abort ends a wait at once, and throws its own reason', async () => {
+  test('an abort ends a wait at once and throws its own reason', async () => {
     const controller = new AbortController()
     const server = await serve((_, response) => {
       problem(response, 503, 'overloaded', { 'retry-after': '3600' })
@@ -177,7 +177,7 @@ describe('an end of waiting', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test("an abort ends an answer that is under way, by the request's signal, the client's and raw's", async () => {
+  test('an abort ends a response in flight, by the signal of the request, of the client or of raw', async () => {
     const server = await serve(() => undefined)
     const soon = () => AbortSignal.timeout(50)
     const ended = { name: 'TimeoutError' }
@@ -187,14 +187,14 @@ describe('an end of waiting', () => {
     await expect(server.client().raw.GET('/rubriques', { signal: soon() })).rejects.toMatchObject(ended)
   })
 
-  test('what was aborted before sends nothing', async () => {
+  test('a request with an aborted signal is not sent', async () => {
     const server = await serve((_, response) => json(response, []))
     const signal = AbortSignal.abort()
     await expect(server.client().get('/rubriques', { signal })).rejects.toMatchObject({ name: 'AbortError' })
     expect(server.requests).toHaveLength(0)
   })
 
-  test('a server that is not there is a PalmaresNetworkError with its cause', async () => {
+  test('an unreachable server is a PalmaresNetworkError with its cause', async () => {
     const server = await serve(() => undefined)
     await server.close()
     const error = await thrownBy(server.client({ retries: 0 }).get('/rubriques'))
@@ -205,8 +205,8 @@ describe('an end of waiting', () => {
   })
 })
 
-describe('an answer that is none of this API', () => {
-  test.each([502, 500, 404, 200])('a page of a proxy with %i is an unexpected answer', async (status) => {
+describe('a response that is not from this API', () => {
+  test.each([502, 500, 404, 200])('an HTML page of a proxy with status %i is an unexpected answer', async (status) => {
     const server = await serve((_, response) =>
       response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Oh'),
     )
@@ -216,7 +216,7 @@ describe('an answer that is none of this API', () => {
     expect(error.detail).toMatch(new RegExp(`^GET /rubriques was answered with ${status} and text/html, which is not`))
   })
 
-  test.each(['', 'null', '3', '"a"'])('a page whose body is %j is an unexpected answer', async (body) => {
+  test.each(['', 'null', '3', '"a"'])('a list page whose body is %j is an unexpected answer', async (body) => {
     const server = await serve((_, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(body),
     )
@@ -224,32 +224,35 @@ describe('an answer that is none of this API', () => {
   })
 
   test.each(['null', '[]', '{"code":3}', '{"code":"x"}'])(
-    'a refusal with %j for a problem is one too',
+    'a refusal whose problem is %j is an unexpected answer',
     async (body) => {
       const server = await serve((_, response) => response.writeHead(400).end(body))
       await expect(server.client().get('/rubriques')).rejects.toMatchObject({ code: 'unexpected_answer', status: 400 })
     },
   )
 
-  test('a 304 that nobody asked for is one too', async () => {
+  test('a 304 to an unconditional request is an unexpected answer', async () => {
     const server = await serve((_, response) => response.writeHead(304, { etag: '"a"' }).end())
     await expect(server.client().get('/rubriques')).rejects.toMatchObject({ code: 'unexpected_answer', status: 304 })
   })
 })
 
 describe('the key', () => {
-  test.each([301, 302, 307, 308])('never follows a redirect (%i), which is an unexpected answer', async (status) => {
-    const thief = await serve((_, response) => json(response, []))
-    const server = await serve((_, response) =>
-      response.writeHead(status, { location: `${thief.url}/rubriques` }).end(),
-    )
-    const error = await thrownBy(server.client().get('/rubriques'))
-    expect(error).toMatchObject({ status, code: 'unexpected_answer' })
-    await expect(server.client().raw.GET('/rubriques')).rejects.toMatchObject({ code: 'unexpected_answer' })
-    expect(thief.requests).toHaveLength(0)
-  })
+  test.each([301, 302, 307, 308])(
+    'is never sent along a redirect (%i), which is an unexpected answer',
+    async (status) => {
+      const thief = await serve((_, response) => json(response, []))
+      const server = await serve((_, response) =>
+        response.writeHead(status, { location: `${thief.url}/rubriques` }).end(),
+      )
+      const error = await thrownBy(server.client().get('/rubriques'))
+      expect(error).toMatchObject({ status, code: 'unexpected_answer' })
+      await expect(server.client().raw.GET('/rubriques')).rejects.toMatchObject({ code: 'unexpected_answer' })
+      expect(thief.requests).toHaveLength(0)
+    },
+  )
 
-  test('never goes to another origin by a link, an address or a base of raw', async () => {
+  test('is never sent to another origin, whether by a link, an address or a base of raw', async () => {
     const thief = await serve((_, response) => json(response, []))
     const server = await serve((_, response) => json(response, [{}], { link: `<${thief.url}/classement>; rel="next"` }))
     const client = server.client()
@@ -263,7 +266,7 @@ describe('the key', () => {
     expect(thief.requests).toHaveLength(0)
   })
 
-  test('goes as Bearer, without cookies, and is in no address and no error', async () => {
+  test('is sent as Bearer without cookies, and appears in no URL and no error', async () => {
     const server = await serve((request, response, count) =>
       count === 1 ? request.socket.destroy() : problem(response, 401, 'credential_invalid'),
     )
@@ -282,11 +285,11 @@ describe('the key', () => {
   })
 })
 
-describe('links', () => {
+describe('next links', () => {
   test.each([
     ['to itself', () => '/classement'],
     ['in a circle', (count: number) => `/classement?debut_classement=${count % 3}`],
-  ])('that lead %s end with an error', async (_, next) => {
+  ])('next links that lead %s end in an error', async (_, next) => {
     const server = await serve((_request, response, count) =>
       json(response, [{}], { link: `<${next(count)}>; rel="next"` }),
     )
@@ -313,7 +316,7 @@ describe('links', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('after a page without rows are not followed', async () => {
+  test('a next link after a page without rows is not followed', async () => {
     const server = await serve((_, response, count) =>
       json(response, count < 3 ? [{}] : [], { link: `</classement?debut_classement=${count}>; rel=next` }),
     )
@@ -322,7 +325,7 @@ describe('links', () => {
     expect([rows, server.requests.length]).toEqual([2, 3])
   })
 
-  test('are found whatever stands beside them, and nothing is where there are none', async () => {
+  test('are found among other relations and parameters, and are absent when there are none', async () => {
     const link =
       '<https://a/x,y;z>; title="a, b"; rel="last first", <?b=2>;rel=next, <?b=3>; rel=next, <http://[>; rel=prev, nonsense'
     const server = await serve((_, response, count) => json(response, [], count === 1 ? { link } : {}))
@@ -333,7 +336,7 @@ describe('links', () => {
   })
 })
 
-test('a server below a path is asked there', async () => {
+test('a base URL with a path is supported', async () => {
   const server = await serve((_, response) => json(response, []))
   const client = new Palmares({ baseUrl: `${server.url}/portail/` })
   await client.get('/rubriques')

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { portail } from '../../test/fixtures.js'
 import { ACCOUNT, addAccount, addKey, startServer, type TestServer } from '../../test/harness.js'
 
-/** What each example of the README prints on the portal of the tests, by its heading. */
+/** What each example of the README prints on the test portal, by heading. */
 const printed: Record<string, RegExp> = {
   'First request': /^alice has 120 points and place 1\.$/,
   'Read a list': /^3 of 11, then http.*debut_classement=3\n1 alice\n[\s\S]*\n10 a_b\\c\/d$/,
@@ -40,12 +40,12 @@ test.each(examples.map(([, title, code]) => ({ title: title!, code: code! })))(
   },
 )
 
-test('every example of client/README.md is one of these', () => {
+test('every example of client/README.md is tested here', () => {
   expect(examples.map(([, title]) => title)).toEqual(Object.keys(printed))
   expect(readFileSync('client/README.md', 'utf8').split('```js\n')).toHaveLength(examples.length + 1)
 })
 
-/** What a browser has and Node has not: the page's address, and cookies. */
+/** What a browser has and Node lacks: the URL of the page, and cookies. */
 function browserOf(title: string): string {
   if (title !== 'In a browser') return ''
   return `

@@ -3,21 +3,21 @@ import type { AddressInfo } from 'node:net'
 import { PATIENCE } from '../../test/patience.js'
 import { Palmares, type PalmaresOptions } from '../src/index.js'
 
-/** What a key looks like, so that a test can look for it where it must not be. */
+/** A recognisable key, so that a test can search for it where it must not be. */
 export const KEY = 'palm_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABCDEF01'
 
 export interface LocalServer {
   url: string
-  /** The requests that came, in their order. */
+  /** The received requests, in order. */
   requests: IncomingMessage[]
-  /** A client of it that waits for as long as a test does. */
+  /** A client of this server with a long timeout. */
   client(options?: PalmaresOptions): Palmares
   close(): Promise<void>
 }
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => unknown
 
-/** A server that answers what no server of the API would; `count` is the number of the request, from 1. */
+/** A server with arbitrary responses. `count` is the number of the request, from 1. */
 export async function startLocal(handler: Handler): Promise<LocalServer> {
   const requests: IncomingMessage[] = []
   const listener: RequestListener = (request, response) => handler(request, response, requests.push(request))

@@ -34,13 +34,13 @@ describe.each(engines)('auteurs on %s', (engine) => {
       )
     })
 
-    test('begins its keys at "0" on each page', async () => {
+    test('starts its keys at "0" on each page', async () => {
       expect(await text('/auteurs?debut_auteurs=7&limite=2')).toBe(
         String.raw`{"0":{"id_auteur":"8","nom":"a%b"},"1":{"id_auteur":"9","nom":"a_b\\c/d"}}`,
       )
     })
 
-    test('without a hit is 200 with an empty object', async () => {
+    test('a list without matches is a 200 with an empty object', async () => {
       const response = await server.get('/auteurs?nom=introuvable')
       expect([response.status, await response.text(), response.headers.get('x-total-count')]).toEqual([200, '{}', '0'])
     })
@@ -74,7 +74,7 @@ describe.each(engines)('auteurs on %s', (engine) => {
       ['nom=%22%20OR%20nom_plie%3A%22a', []],
       ['nom=%CC%81', ALL],
       ['nom=', ALL],
-    ])('%s: a name is contained, case and accents aside, every character plain', async (query, ids) => {
+    ])('%s: matches names that contain the text, ignoring case and accents, without wildcards', async (query, ids) => {
       expect(await found(query)).toEqual(ids)
     })
 
@@ -96,13 +96,13 @@ describe.each(engines)('auteurs on %s', (engine) => {
       ['id_auteur=6&id_auteur[3]=6&id_auteur[]=999', ['6']],
       ['nom=e&statut=6forum&lang=fr&id_auteur[]=1&id_auteur[]=10', ['1', '10']],
       ['nom=elodie&statut=1comite', []],
-    ])('%s: words are equal whatever their ASCII case, and filters combine with AND', async (query, ids) => {
+    ])('%s: matches whole words, ignoring ASCII case, and combines filters with AND', async (query, ids) => {
       expect(await found(query)).toEqual(ids)
     })
   })
 
   describe('the detail', () => {
-    test("has the seed's fields first, solves the latest first with unknown dates last, writings by id", async () => {
+    test("has the seed's fields first, then solves with the latest first and unknown dates last, then challenges written by id", async () => {
       expect(await text('/auteurs/2')).toBe(
         [
           String.raw`{"nom":"\u00c9lodie \ud83d\ude00","score":70,"position":3,"challenges":[`,
@@ -122,28 +122,28 @@ describe.each(engines)('auteurs on %s', (engine) => {
       )
     })
 
-    test('of one of whom little is known has empty texts and empty lists', async () => {
+    test('the detail of an author with unknown fields has empty texts and empty lists', async () => {
       expect(await text('/auteurs/40')).toBe(
         String.raw`{"nom":"\u65e5\u672c\u8a9e","score":0,"position":11,"challenges":[],"id_auteur":"40",` +
           '"statut":"","lang":"","nb_validations":0,"validations":[],"groupe":""}',
       )
     })
 
-    test('of a hidden author is there, at the place that the score would have', async () => {
+    test('a hidden author has a detail, and its position is the one that the score would have', async () => {
       expect(await server.json('/auteurs/6')).toMatchObject({ nom: 'élodie la cachée', score: 500, position: 1 })
     })
 
-    test('adds what was solved to the score of a line that has none', async () => {
+    test('computes the score from the solves when the dump line has none', async () => {
       expect(await server.json('/auteurs/10')).toMatchObject({ score: 35, nb_validations: 2 })
     })
 
-    test('of a challenge written elsewhere keeps its absolute address', async () => {
+    test('keeps an absolute url_challenge', async () => {
       const { challenges } = await server.json<{ challenges: object[] }>('/auteurs/1')
       const titre = '100 % _coton_ "pur"'
       expect(challenges).toEqual([{ id_challenge: 3, url_challenge: 'https://ailleurs.example/defi?x=1&y=2', titre }])
     })
 
-    test('of an id that does not exist is 404, of another form 400', async () => {
+    test('an unknown id is a 404, and a malformed id a 400', async () => {
       expect((await server.get('/auteurs/11')).status).toBe(404)
       for (const id of ['0', '-2', '02', 'alice', '2.0', '9007199254740993', '9'.repeat(2_000)]) {
         const response = await server.get(`/auteurs/${id}`)

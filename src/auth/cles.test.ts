@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close())
 
-/** What a request that was let in does, at whatever time its turn to write comes. */
+/** What an admitted request does when its turn to write comes. */
 const make = (session?: string) => createKey(server.store, idCompte, { nom: 'x', portee: [] }, session)
 const digestOf = (cookie: string) => digest(cookie.slice('service_session='.length))
 const keys = () => server.store.read((db) => listCles(db, nowSeconds(), idCompte))
@@ -30,21 +30,21 @@ async function expectNoKey(session?: string) {
   expect(await keys()).toEqual(before)
 }
 
-test('a session that ended between its admission and the write makes no key', async () => {
+test('a session that ended between admission and the write creates no key', async () => {
   const session = digestOf(await sessionOf(server))
   await make(session)
   await server.store.write({ comptes: true }, (db) => endSession(db, session, nowSeconds()))
   await expectNoKey(session)
 })
 
-test('nor does one that a new password ended', async () => {
+test('a session ended by a new password creates no key', async () => {
   const session = digestOf(await sessionOf(server))
   await make(session)
   await server.store.write({ comptes: true }, (db) => revokeAll(db, idCompte, nowSeconds()))
   await expectNoKey(session)
 })
 
-test('nor does an account that was disabled, with a session or without', async () => {
+test('a disabled account creates no key, with a session or without', async () => {
   const session = digestOf(await sessionOf(server))
   await server.store.write({ comptes: true }, (db) => setDisabled(db, idCompte, true))
   await expectNoKey(session)
@@ -53,6 +53,6 @@ test('nor does an account that was disabled, with a session or without', async (
   await make(session)
 })
 
-test('nor does the session of another account', async () => {
+test('the session of another account creates no key', async () => {
   await expectNoKey(digestOf(await sessionOf(server, BOB)))
 })

@@ -54,7 +54,7 @@ for (const engine of engines) {
     const read = async (key: string) =>
       (await server.anonymous('/challenges', { headers: { authorization: `Bearer ${key}` } })).status
 
-    test('POST makes a key for a year and shows it once, with the fields of the list and api_key last', async () => {
+    test('POST creates a key valid for a year and shows it once, with the fields of the list and api_key last', async () => {
       const before = nowSeconds()
       const response = await make(alice, { nom: 'tableau é' })
       expect([response.status, response.headers.get('content-type')]).toEqual([201, 'application/json; charset=utf-8'])
@@ -73,7 +73,7 @@ for (const engine of engines) {
       expect(await read(api_key)).toBe(200)
     })
 
-    test('GET lists the live keys of the account alone, ascending, fields in order, none twice', async () => {
+    test('GET lists only the live keys of the account, by ascending id, each once and with its fields in order', async () => {
       expect(await (await list(alice)).text()).toBe('[]')
       const own = [await made(alice, { nom: 'b' }), await made(alice, { nom: 'a' }), await made(alice, { nom: 'a' })]
       await made(bob, { nom: 'of another' })
@@ -85,7 +85,7 @@ for (const engine of engines) {
       for (const cle of cles) expect(Object.keys(cle)).toEqual(FIELDS)
     })
 
-    test('nothing here is ever cached', async () => {
+    test('no response of /cles_api may be cached', async () => {
       const cle = await made(alice, { nom: 'x' })
       for (const answer of [list(alice), make(alice, { nom: 'y' }), revoke(alice, cle.id)]) {
         const { headers } = await answer
@@ -100,7 +100,7 @@ for (const engine of engines) {
       expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '2', ''])
     })
 
-    test('DELETE revokes a key at once, and a second time there is none', async () => {
+    test('DELETE revokes a key at once, and a second DELETE is a 404', async () => {
       const { id, api_key } = await made(alice, { nom: 'x' })
       expect(await read(api_key)).toBe(200)
       const response = await revoke(alice, id)
@@ -110,7 +110,7 @@ for (const engine of engines) {
       await problemOf(await revoke(alice, id), 'resource_not_found')
     })
 
-    test("another account's key is a 404 like one that never was, an operator's session included", async () => {
+    test("another account's key is a 404 like an unknown id, even for the session of an operator", async () => {
       const { id, api_key } = await made(bob, { nom: 'x' })
       for (const cookie of [alice, operator]) await problemOf(await revoke(cookie, id), 'resource_not_found')
       await problemOf(await revoke(alice, 999_999), 'resource_not_found')
@@ -124,7 +124,7 @@ for (const engine of engines) {
       })
     }
 
-    test('a key may not list, make or revoke keys, not even an operator key with every scope', async () => {
+    test("a key can neither list, create nor revoke keys, even an operator's key with every scope", async () => {
       const portee = ['lecture', 'ecriture', 'export']
       const { id, api_key } = await made(operator, { nom: 'all', portee })
       for (const cookie of [`api_key=${api_key}`, `api_key=${await addKey(server.store, ACCOUNT.login)}`]) {
@@ -135,7 +135,7 @@ for (const engine of engines) {
       }
     })
 
-    test('without a credential everything here is 401', async () => {
+    test('every request without a credential is a 401', async () => {
       for (const answer of [list(''), make('', { nom: 'x' }), revoke('', 1)]) {
         await problemOf(await answer, 'credential_missing')
       }
@@ -143,7 +143,7 @@ for (const engine of engines) {
 
     describe('scopes', () => {
       for (const portee of [['ecriture'], ['export'], ['lecture', 'export'], ['ecriture', 'export', 'lecture']]) {
-        test(`${portee} is for operators alone`, async () => {
+        test(`${portee} is granted to operators only`, async () => {
           await problemOf(await make(alice, { nom: 'x', portee }), 'scope_required')
           expect(await (await list(alice)).json()).toEqual([])
           const cle = await made(operator, { nom: 'x', portee })
@@ -152,14 +152,14 @@ for (const engine of engines) {
         })
       }
 
-      test('lecture is what every key has, asked for or not, once', async () => {
+      test('every key has lecture exactly once, requested or not', async () => {
         for (const portee of [undefined, [], ['lecture'], ['lecture', 'lecture']]) {
           expect((await made(alice, { nom: 'x', portee })).portee).toEqual(['lecture'])
         }
       })
     })
 
-    test('the 21st live key is a 400 too_many_keys, and those that ended do not count', async () => {
+    test('the 21st live key is a 400 too_many_keys; ended keys do not count', async () => {
       await addKey(server.store, ACCOUNT.login, { expiration: nowSeconds() })
       const first = await made(alice, { nom: 'key 1' })
       for (let i = 2; i <= 20; i++) await made(alice, { nom: `key ${i}` })
@@ -170,14 +170,14 @@ for (const engine of engines) {
       expect(await (await list(alice)).json()).toHaveLength(20)
     })
 
-    test('twenty is the most, however many are asked for at once', async () => {
+    test('concurrent requests cannot create more than twenty keys', async () => {
       const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => make(alice, { nom: `key ${i}` })))
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(20)
       expect(answers.filter(({ status }) => status === 400)).toHaveLength(10)
     })
 
     describe('the body of POST', () => {
-      test('takes an expiration to come, and keeps it as UTC seconds', async () => {
+      test('accepts a future expiration and stores it as UTC seconds', async () => {
         const cle = await made(alice, { nom: 'x', expiration: '2099-01-31T14:00:00.5+02:00' })
         expect(cle.expiration).toBe('2099-01-31T12:00:00Z')
         const soon = formatInstant(nowSeconds() + 60)
@@ -222,7 +222,7 @@ for (const engine of engines) {
         })
       }
 
-      test('a name has up to 100 characters, counted as people do', async () => {
+      test('a name has up to 100 characters, counted as code points', async () => {
         expect((await made(alice, { nom: '😀'.repeat(100) })).nom).toBe('😀'.repeat(100))
         await problemOf(await make(alice, { nom: '😀'.repeat(101) }), 'invalid_body')
       })
@@ -238,7 +238,7 @@ for (const engine of engines) {
       })
     })
 
-    test('a page of another site is refused before its body is parsed, and changes nothing', async () => {
+    test('a request from another site is refused before its body is parsed, and changes nothing', async () => {
       const cle = await made(alice, { nom: 'x' })
       for (const headers of [
         { origin: 'https://evil.example' },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ACCOUNT, addAccount, addKey, engines, OPERATOR, startServer, type TestServer } from '../../test/harness.js'
 import { petitPortail, problemOf, sessionOf } from '../../test/wire.js'
 
-describe.each(engines)('whom a credential stands for, on %s', (engine) => {
+describe.each(engines)('GET /compte on %s', (engine) => {
   let server: TestServer
   beforeAll(async () => {
     server = await startServer(petitPortail, { engine })
@@ -12,7 +12,7 @@ describe.each(engines)('whom a credential stands for, on %s', (engine) => {
 
   const ask = (cookie: string) => server.get('/compte', { headers: { cookie } })
 
-  test('is told to a session and to a key, its fields in one order, and is never held', async () => {
+  test('returns the account of a session or a key, with its fields in one order, and may never be cached', async () => {
     const session = await ask(await sessionOf(server, OPERATOR))
     expect(session.headers.get('cache-control')).toBe('no-store')
     expect(session.headers.get('etag')).toBeNull()
@@ -28,7 +28,7 @@ describe.each(engines)('whom a credential stands for, on %s', (engine) => {
     })
   })
 
-  test('is told to nobody else', async () => {
+  test('is refused without a valid credential', async () => {
     await problemOf(await server.anonymous('/compte'), 'credential_missing')
   })
 })

@@ -7,11 +7,11 @@ import {
   addAccount,
   addKey,
   engines,
-  heard,
   makeStore,
   serveStore,
   startServer,
   type TestServer,
+  waitForChanges,
 } from '../../test/harness.js'
 import { PATIENCE } from '../../test/patience.js'
 import { BOB, petitPortail, problemOf, sessionOf } from '../../test/wire.js'
@@ -57,7 +57,7 @@ for (const engine of engines) {
       )
 
     describe('a valid credential', () => {
-      test('is the cookie service_session, the cookie api_key or Bearer with a key', async () => {
+      test('is a service_session cookie, an api_key cookie or a key sent as Bearer', async () => {
         expect(await statusWith({ cookie: session })).toBe(200)
         expect(await statusWith({ cookie: `api_key=${server.key}` })).toBe(200)
         for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
@@ -74,20 +74,20 @@ for (const engine of engines) {
         }),
         'as Bearer': (good) => ({ cookie: good, authorization: `Bearer ${makeApiKey()}` }),
         'as another scheme': (good) => ({ cookie: good, authorization: 'Basic YWxpY2U6eA==' }),
-        'as cookies that are no pairs': (good) => ({ cookie: `;;=; =x; api_key; a=b=c; ${good};` }),
+        'as malformed cookies': (good) => ({ cookie: `;;=; =x; api_key; a=b=c; ${good};` }),
       }
       for (const [where, headers] of Object.entries(beside)) {
-        test(`is enough, whatever invalid one is sent ${where}`, async () => {
+        test(`is accepted with invalid ones sent ${where}`, async () => {
           expect(await statusWith(headers(session))).toBe(200)
           expect(await statusWith(headers(`api_key=${server.key}`))).toBe(200)
         })
       }
 
-      test('is enough as Bearer, whatever the cookies are', async () => {
+      test('is accepted as Bearer, whatever the cookies are', async () => {
         expect(await statusWith({ cookie: invalid.join('; '), authorization: `Bearer ${server.key}` })).toBe(200)
       })
 
-      test('may be quoted, and spaced as cookies are', async () => {
+      test('may be quoted and have the spaces that cookies allow', async () => {
         const [name, value] = session.split('=')
         expect(await statusWith({ cookie: `a=1;   ${name}="${value}"  ;b=2` })).toBe(200)
       })
@@ -116,7 +116,7 @@ for (const engine of engines) {
           expectCode(headers, 'credential_invalid'))
       }
 
-      test('is credential_invalid for a valid one in the wrong place, or not whole', async () => {
+      test('is credential_invalid for a valid one in the wrong place or truncated', async () => {
         const token = tokenOf(session)
         const wrong = [`api_key=${token}`, `service_session=${server.key}`, session.slice(0, -1), `${session}A`]
         for (const cookie of [...wrong, session.toUpperCase(), `api_key=${server.key.slice(0, -1)}`]) {
@@ -131,7 +131,7 @@ for (const engine of engines) {
         await expectCode({ cookie: `api_key=${key}` }, 'credential_expired')
       })
 
-      test('is the most telling one where several came', async () => {
+      test('is the most specific one when several credentials were sent', async () => {
         const expired = await addKey(server.store, ACCOUNT.login, { expiration: nowSeconds() })
         await expectCode({ cookie: `api_key=x; api_key=${expired}; api_key=y` }, 'credential_expired')
         await server.anonymous('/login', { method: 'DELETE', headers: { cookie: session } })
@@ -153,7 +153,7 @@ for (const engine of engines) {
         await expectCode({ cookie: session }, 'credential_expired')
       })
 
-      test('ends 30 days after it was made, however it was used', async () => {
+      test('ends 30 days after it was created, however much it is used', async () => {
         await updateSession({ creation: daysAgo(30) + 60, derniere_utilisation: nowSeconds() })
         expect(await statusWith({ cookie: session })).toBe(200)
         await updateSession({ creation: daysAgo(30) })
@@ -161,7 +161,7 @@ for (const engine of engines) {
       })
     })
 
-    describe('a change of credentials is obeyed by the very next request that can have heard of it', () => {
+    describe('a change of credentials applies to the next request that can know of it', () => {
       const changes: Record<string, (db: Db, idCompte: number) => Promise<void>> = {
         'the account is disabled': (db, idCompte) => setDisabled(db, idCompte, true),
         'the account has a new password': async (db, idCompte) => {
@@ -181,7 +181,7 @@ for (const engine of engines) {
             )
             const store = where === 'this store' ? server.store : await openStore(server.database, { create: false })
             await store.write({ comptes: true }, (db) => change(db, row!.id_compte))
-            if (store !== server.store) await heard(server)
+            if (store !== server.store) await waitForChanges(server)
             for (const cookie of cookies) await expectCode({ cookie }, 'credential_revoked')
             expect(await statusWith({ cookie: session })).toBe(200)
             if (store !== server.store) await store.close()
@@ -189,20 +189,20 @@ for (const engine of engines) {
         }
       }
 
-      test('a key made through another connection works at once', async () => {
+      test('a key created on another connection works at once', async () => {
         const other = await openStore(server.database, { create: false })
         expect(await statusWith({ cookie: `api_key=${await addKey(other, ACCOUNT.login)}` })).toBe(200)
         await other.close()
       })
     })
 
-    describe('what is kept', () => {
+    describe('the store', () => {
       const useOf = (key: string) =>
         server.store.read((db) =>
           db.get(db.q.selectFrom('cles_api').select('derniere_utilisation').where('empreinte', '=', digest(key))),
         )
 
-      test('the last use, to the hour, and further reads write nothing', async () => {
+      test('records the last use to the hour, and further reads write nothing', async () => {
         const key = await addKey(server.store, ACCOUNT.login)
         const cookie = `api_key=${key}`
         expect((await useOf(key))?.derniere_utilisation).toBeNull()
@@ -211,16 +211,16 @@ for (const engine of engines) {
         const used = (await useOf(key))!.derniere_utilisation!
         expect([used % HOUR_SECONDS, Math.abs(nowSeconds() - used) <= HOUR_SECONDS]).toEqual([0, true])
         const before = createHash('sha256')
-          .update(await keptOf(server))
+          .update(await storedBytes(server))
           .digest('hex')
         for (let i = 0; i < 30; i++) expect(await statusWith({ cookie })).toBe(200)
         const after = createHash('sha256')
-          .update(await keptOf(server))
+          .update(await storedBytes(server))
           .digest('hex')
         expect(after).toBe(before)
       })
 
-      test('a use an hour later is noted', async () => {
+      test('records a use that is an hour later', async () => {
         const key = await addKey(server.store, ACCOUNT.login)
         const before = nowSeconds() - 2 * HOUR_SECONDS
         await server.store.write({ comptes: true }, (db) =>
@@ -232,8 +232,8 @@ for (const engine of engines) {
         await vi.waitUntil(async () => (await useOf(key))!.derniere_utilisation! > before, PATIENCE)
       })
 
-      test('of a secret only its SHA-256: the store holds no key, session or password', async () => {
-        const kept = (await keptOf(server)).toString('latin1')
+      test('has only the SHA-256 of a secret: no key, session or password', async () => {
+        const kept = (await storedBytes(server)).toString('latin1')
         for (const secret of [server.key, tokenOf(session)]) {
           expect(kept).not.toContain(secret)
           expect(kept).not.toContain(secret.slice(12))
@@ -245,7 +245,7 @@ for (const engine of engines) {
     })
   })
 
-  describe(`${engine}, by the clock`, () => {
+  describe(`${engine}, over time`, () => {
     let server: TestServer
     beforeEach(async () => {
       vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 1, 12) })
@@ -256,7 +256,7 @@ for (const engine of engines) {
       await server.close()
     })
 
-    test('a session that another process saw 4 days ago lives on here, where it was last used 8 days ago', async () => {
+    test('a session last used 8 days ago stays valid here if another process saw it 4 days ago', async () => {
       const serving = { log: { info() {}, warn() {} }, connections: 10, timeoutSeconds: 20 }
       const store = await openStore(server.database, { create: false, serving })
       const other = await serveStore(store)
@@ -281,7 +281,7 @@ for (const engine of engines) {
       }
     })
 
-    test('a session that is used every day lives 30 days to the second, and a key a year', async () => {
+    test('a session used every day lasts exactly 30 days, and a key a year', async () => {
       const cookie = await sessionOf(server)
       const made = Date.now()
       const status = async () => (await server.anonymous('/challenges/1', { headers: { cookie } })).status
@@ -301,7 +301,7 @@ for (const engine of engines) {
   })
 }
 
-describe('the form of a key', () => {
+describe('the format of a key', () => {
   test('is a fixed prefix, 50 random characters and a checksum of 6', () => {
     const keys = Array.from({ length: 200 }, makeApiKey)
     for (const key of keys) expect(key).toMatch(/^palm_[0-9A-Za-z]{56}$/)
@@ -309,7 +309,7 @@ describe('the form of a key', () => {
     expect(new Set(keys).size).toBe(keys.length)
   })
 
-  test('breaks with any one character that is changed, left out or added', () => {
+  test('is broken by any single character changed, removed or added', () => {
     const character = fc.constantFrom(...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')
     fc.assert(
       fc.property(fc.nat(60), character, (at, other) => {
@@ -322,7 +322,7 @@ describe('the form of a key', () => {
     )
   })
 
-  test('is checked before the store: a tampered key is refused while the store is closed', async () => {
+  test('is checked before the store is read: a malformed key is refused while the store is closed', async () => {
     const { store, close } = await makeStore()
     const guard = new Guard(store)
     const identify = (secret: string) => guard.identify([{ kind: 'cle', secret }], 1, () => true)
@@ -342,8 +342,8 @@ function daysAgo(days: number): number {
   return nowSeconds() - days * DAY_SECONDS
 }
 
-/** All that a store keeps: its files, or each row of each table with the transaction that wrote it. */
-async function keptOf({ database, store }: TestServer): Promise<Buffer> {
+/** Everything that a store keeps: its files, or each row of each table with the transaction that wrote it. */
+async function storedBytes({ database, store }: TestServer): Promise<Buffer> {
   if (store.engine === 'sqlite') {
     const path = database.slice('sqlite:'.length)
     return Buffer.concat([readFileSync(path), readFileSync(`${path}-wal`)])

@@ -5,11 +5,11 @@ import {
   addKey,
   engines,
   exportFrom,
-  heard,
   importInto,
   serveStore,
   startServer,
   type TestServer,
+  waitForChanges,
 } from '../../test/harness.js'
 import { BOB, petitPortail, postLogin, problemOf, sessionOf, unlessShed } from '../../test/wire.js'
 import { nowSeconds } from '../instant.js'
@@ -26,7 +26,7 @@ const DAY_SECONDS = 24 * 3600
 for (const engine of engines) {
   describe(engine, () => {
     let server: TestServer
-    /** Another process, as far as the store can see. */
+    /** The same store, opened as another process would. */
     let other: { app: { close(): Promise<unknown> }; url: string; store: Store }
 
     beforeEach(async () => {
@@ -47,7 +47,7 @@ for (const engine of engines) {
       for (const cookie of cookies) expect((await ask(url, cookie)).status).toBe(200)
     }
     const comptes = async () => (await server.store.versions()).comptes
-    /** How many snapshots a process reads for requests with credentials that it has cached. */
+    /** How many snapshots a process reads for requests whose credentials it has cached. */
     const readsFor = async ({ url, store }: { url: string; store: Store }, cookies: readonly string[]) => {
       const before = store.state().reads.primary
       await expectAccepted(url, cookies)
@@ -55,7 +55,7 @@ for (const engine of engines) {
     }
     const keysOf = (account: { login: string }, count: number) =>
       Promise.all(Array.from({ length: count }, async () => `api_key=${await addKey(server.store, account.login)}`))
-    /** 100 live sessions of an account, the oldest first. */
+    /** Creates 100 live sessions of an account, the oldest first. */
     const fill = async (account: { login: string }) => {
       const tokens = Array.from({ length: 100 }, makeSessionToken)
       await server.store.write({}, async (db) => {
@@ -68,7 +68,7 @@ for (const engine of engines) {
       return tokens.map((token) => `service_session=${token}`) as [string, ...string[]]
     }
 
-    test('what ends is refused by the next request in each process, and what else they cache stays cached', async () => {
+    test('ended credentials are refused by the next request in each process, and other cached credentials stay cached', async () => {
       await addAccount(server.store, MANY)
       const key = await addKey(server.store, ACCOUNT.login)
       const byKey = await fetch(`${server.url}/rootme/login`, { headers: { cookie: `api_key=${key}` } })
@@ -95,7 +95,7 @@ for (const engine of engines) {
       for (const [what, { doomed, end }] of Object.entries(ends)) {
         for (const { url } of [server, other]) await expectAccepted(url, [...cached, ...doomed])
         await end()
-        await heard(server)
+        await waitForChanges(server)
         for (const process of [server, other]) {
           expect([what, (await readsFor(process, cached)) <= 1]).toEqual([what, true])
           for (const cookie of doomed) await problemOf(await ask(process.url, cookie), 'credential_revoked')
@@ -103,7 +103,7 @@ for (const engine of engines) {
       }
     })
 
-    test('a process that is too far behind, or finds a line missing, drops all that it caches', async () => {
+    test('a process that is too far behind, or misses a line, drops its whole cache of credentials', async () => {
       const [first, second, bob] = [await sessionOf(server), await sessionOf(server), await sessionOf(server, BOB)]
       await expectAccepted(other.url, [first, second, bob])
       const fakes = (from: number) => Array.from({ length: 998 }, (_, i) => `${from + i}`)
@@ -112,21 +112,21 @@ for (const engine of engines) {
         ...fakes(0),
       ])
       for (const from of [1_000, 2_000]) await endCredentials(server.store, async () => fakes(from))
-      await heard(server)
+      await waitForChanges(server)
       await problemOf(await ask(other.url, first), 'credential_revoked')
       await expectAccepted(other.url, [second, bob])
 
       await endCredentials(server.store, (db) => endSession(db, digestOf(second), nowSeconds()))
       await server.store.write({}, (db) => db.exec('delete from acces_finis where empreinte = ?', digestOf(second)))
       await endCredentials(server.store, async () => fakes(3_000))
-      await heard(server)
+      await waitForChanges(server)
       await problemOf(await ask(other.url, second), 'credential_revoked')
       await expectAccepted(other.url, [bob])
       const lines = await server.store.read((db) => db.select<{ nb: number }>('select count(*) as nb from acces_finis'))
       expect(Number(lines[0]!.nb)).toBeLessThan(3_000)
     })
 
-    test('a write that changes nothing moves no version: unknown and revoked keys, sessions that ended, an import of authors', async () => {
+    test('a write that changes nothing moves no version: unknown and revoked keys, ended sessions, an import of authors', async () => {
       const session = await sessionOf(server)
       const key = await idOfKey(server.store, server.key)
       const remove = async (path: string, cookie = session) =>
@@ -145,21 +145,21 @@ for (const engine of engines) {
       expect([after > before, await comptes()]).toEqual([true, after])
     })
 
-    test('an import that changes accounts, or removes the author of one, is obeyed by the next request', async () => {
+    test('an import that changes accounts, or removes the author of one, applies to the next request', async () => {
       const bob = await sessionOf(server, BOB)
       await expectAccepted(other.url, [bob])
       const [compte] = (await exportFrom(server.store, { withAccounts: true })).filter(({ login }) => login === 'bob')
       await importInto(server.store, [{ ...compte, desactive: true }], { withAccounts: true })
-      await heard(server)
+      await waitForChanges(server)
       await problemOf(await ask(other.url, bob), 'credential_revoked')
       const alice = `api_key=${server.key}`
       await expectAccepted(other.url, [alice])
       await importInto(server.store, [{ type: 'auteur', id_auteur: 1, supprime: true }])
-      await heard(server)
+      await waitForChanges(server)
       await problemOf(await ask(other.url, alice), 'credential_invalid')
     })
 
-    test('sessions and keys that ended long ago are deleted by logins and new keys, and no others', async () => {
+    test('logins and new keys delete sessions and keys that ended long ago, and no others', async () => {
       const now = nowSeconds()
       const { id_compte } = (await server.store.read((db) => findCompte(db, ACCOUNT.login)))!
       await server.store.write({}, async (db) => {

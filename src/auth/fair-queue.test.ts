@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { FairQueue } from './fair-queue.js'
 
-/** A queue whose checks end when they are told to. */
+/** A queue whose checks the test ends one by one. */
 function makeQueue(bounds = { maxWaiting: 100, maxWaitSeconds: 60 }) {
   const queue = new FairQueue(bounds)
   const started: string[] = []
@@ -17,7 +17,7 @@ function makeQueue(bounds = { maxWaiting: 100, maxWaitSeconds: 60 }) {
         () => 'checked',
         (error: { code: string }) => error.code,
       )
-  /** Ends the check that runs longest. */
+  /** Ends the check that has run longest. */
   const endOne = async () => {
     running.shift()?.()
     await turn()
@@ -25,7 +25,7 @@ function makeQueue(bounds = { maxWaiting: 100, maxWaitSeconds: 60 }) {
   return { ask, endOne, started }
 }
 
-test('two checks of an address run at once, and addresses take turns', async () => {
+test('at most two checks of one address run at once, and addresses take turns', async () => {
   const { ask, endOne, started } = makeQueue()
   for (const address of ['a', 'a', 'a', 'a', 'b', 'b', 'c', 'd']) void ask(address)
   await turn()
@@ -34,7 +34,7 @@ test('two checks of an address run at once, and addresses take turns', async () 
   expect(started).toEqual(['a', 'a', 'b', 'a', 'b', 'c', 'd', 'a'])
 })
 
-test('a place is reserved for known addresses, and they get every other turn', async () => {
+test('one slot is reserved for known addresses, which get every other turn', async () => {
   const { ask, endOne, started } = makeQueue()
   for (let i = 0; i < 20; i++) void ask(`stranger ${i}`)
   await turn()
@@ -48,7 +48,7 @@ test('a place is reserved for known addresses, and they get every other turn', a
   expect(names.filter((name) => name === 'stranger').length).toBeGreaterThanOrEqual(3)
 })
 
-test('a full lane refuses the newest of its longest line, or the newcomer, and the other lane stays open', async () => {
+test('a full lane refuses the newest check of its longest line, or the new one, and the other lane stays open', async () => {
   const { ask, endOne, started } = makeQueue({ maxWaiting: 3, maxWaitSeconds: 60 })
   const answers = ['a', 'a', 'a', 'a', 'b', 'b'].map((address) => ask(address))
   await turn()
@@ -66,7 +66,7 @@ test('a full lane refuses the newest of its longest line, or the newcomer, and t
   ])
 })
 
-test('a check that waits too long is refused and never runs; a place that it left is free', async () => {
+test('a check that waits too long is refused and never runs, and its place is free again', async () => {
   const { ask, endOne, started } = makeQueue({ maxWaiting: 1, maxWaitSeconds: 0.05 })
   const running = ['a', 'b', 'c'].map((address) => ask(address))
   await turn()
@@ -78,7 +78,7 @@ test('a check that waits too long is refused and never runs; a place that it lef
   expect(started).toEqual(['a', 'b', 'c', 'e'])
 })
 
-test('a check that fails gives its place back', async () => {
+test('a check that fails frees its slot', async () => {
   const queue = new FairQueue({ maxWaiting: 10, maxWaitSeconds: 60 })
   const fail = () => queue.run({ address: 'a', isKnown: false }, () => Promise.reject(new Error('no')))
   for (let i = 0; i < 10; i++) await expect(fail()).rejects.toThrow('no')

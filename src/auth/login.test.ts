@@ -11,7 +11,7 @@ const RIGHT = { login, password }
 const WRONG = { login, password: 'not the password' }
 const DAY_SECONDS = 24 * 3600
 
-/** What browsers say of an address that was typed, a link, a redirect, and a neighbour under the same domain. */
+/** What browsers send for a typed address, a link, a redirect, and a sibling under the same domain. */
 const BROWSERS = [
   ['Sec-Fetch-Mode: navigate', 'Sec-Fetch-Site: none', 'Sec-Fetch-User: ?1'],
   ['Sec-Fetch-Mode: navigate', 'Sec-Fetch-Site: same-origin'],
@@ -33,7 +33,7 @@ for (const engine of engines) {
 
     const postForm = (fields: Record<string, string> | string) =>
       server.anonymous('/login', { method: 'POST', body: new URLSearchParams(fields) })
-    /** Node's fetch writes Sec-Fetch-Mode itself. */
+    /** Node's fetch sets Sec-Fetch-Mode itself, so this writes the bytes. */
     const sendRaw = async (line: string, headers: string[], body = '') => {
       const head = [`${line} HTTP/1.1`, `Host: ${new URL(server.url).host}`, ...headers, 'Connection: close']
       return parseAnswer(await exchange(server.url, `${head.join('\r\n')}\r\n\r\n${body}`))
@@ -48,7 +48,7 @@ for (const engine of engines) {
         'GET query': () => getLogin(RIGHT),
       }
       for (const [way, signIn] of Object.entries(ways)) {
-        test(`${way} answers with a session, the author's id as text and the end of the 30 days`, async () => {
+        test(`${way} returns a session, the author's id as text and the expiration in 30 days`, async () => {
           const before = Math.floor(Date.now() / 1000)
           const response = await signIn()
           const after = Math.floor(Date.now() / 1000)
@@ -68,13 +68,13 @@ for (const engine of engines) {
           expect(read.status).toBe(200)
         })
 
-        test(`${way} is never cached and has no ETag`, async () => {
+        test(`${way} may never be cached and has no ETag`, async () => {
           const { headers } = await signIn()
           expect([headers.get('cache-control'), headers.get('etag')]).toEqual(['no-store', null])
         })
       }
 
-      test('every sign-in makes another session, and one does not end another', async () => {
+      test('each sign-in creates a new session and ends no other', async () => {
         const [one, two] = [await sessionOf(server), await sessionOf(server)]
         expect(one).not.toBe(two)
         for (const cookie of [one, two]) {
@@ -82,7 +82,7 @@ for (const engine of engines) {
         }
       })
 
-      test('the 101st session of an account ends its oldest, in the very next request, and no other', async () => {
+      test('the 101st session of an account ends its oldest, and no other, for the next request', async () => {
         const many = { login: 'many', password: 'a hundred devices', idAuteur: 2 }
         await addAccount(server.store, many)
         const bob = await sessionOf(server, BOB)
@@ -102,12 +102,12 @@ for (const engine of engines) {
         for (const cookie of [next, ...others, newest, bob]) expect((await ask(cookie)).status).toBe(200)
       })
 
-      test('a conditional sign-in is answered in full, as nothing of it is tagged', async () => {
+      test('a conditional sign-in is answered in full, because responses of /login have no ETag', async () => {
         expect((await postLogin(server, RIGHT, { 'if-none-match': '*' })).status).toBe(200)
         expect((await getLogin(RIGHT, { 'if-none-match': '*' })).status).toBe(200)
       })
 
-      test('a parameter in the query of a POST is not taken for one of its body', async () => {
+      test('a parameter in the query of a POST is not read as part of its body', async () => {
         const response = await server.anonymous(`/login?${new URLSearchParams(RIGHT)}`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
@@ -118,7 +118,7 @@ for (const engine of engines) {
     })
 
     describe('a refusal', () => {
-      test('is one and the same for a wrong login, a wrong password and a disabled account', async () => {
+      test('is the same for an unknown login, a wrong password and a disabled account', async () => {
         await server.store.write({ comptes: true }, (db) => setDisabled(db, 2, true))
         const refusals = [WRONG, { login: 'nobody', password }, { login: 'ALICE', password }, BOB].map(
           async (given) => {
@@ -136,7 +136,7 @@ for (const engine of engines) {
         expect((await postLogin(server, WRONG)).headers.getSetCookie()).toEqual([])
       })
 
-      test('a password with more behind it is wrong, however long it is', async () => {
+      test('the right password with extra characters is wrong, however long it is', async () => {
         const long = { login: 'long', password: 'é'.repeat(512), idAuteur: 2 }
         await addAccount(server.store, long)
         expect((await postLogin(server, long)).status).toBe(200)
@@ -159,7 +159,7 @@ for (const engine of engines) {
       }
 
       for (const value of [null, 1, true, [], ['alice'], {}, 'a\0b']) {
-        test(`a login or a password of ${JSON.stringify(value)} is a 400 that names it`, async () => {
+        test(`a login or password of ${JSON.stringify(value)} is a 400 that names it`, async () => {
           for (const parameter of ['login', 'password']) {
             const { errors } = await problemOf(
               await postLogin(server, { ...RIGHT, [parameter]: value }),
@@ -170,7 +170,7 @@ for (const engine of engines) {
         })
       }
 
-      test('half a surrogate pair in a login or a password is a 400 that names it', async () => {
+      test('an unpaired surrogate in a login or a password is a 400 that names it', async () => {
         for (const parameter of ['login', 'password']) {
           const body = JSON.stringify({ ...RIGHT, [parameter]: 'abc\ud800' })
           expect(body).toContain(String.raw`\ud800`)
@@ -179,7 +179,7 @@ for (const engine of engines) {
         }
       })
 
-      test('two different values of one parameter are a 400 in a query and in a form', async () => {
+      test('two different values of one parameter are a 400, in a query and in a form', async () => {
         const twice = `login=alice&login=bob&password=${encodeURIComponent(password)}`
         await problemOf(await server.anonymous(`/login?${twice}`), 'invalid_parameter')
         await problemOf(await postForm(twice), 'invalid_parameter')
@@ -208,7 +208,7 @@ for (const engine of engines) {
         })
       }
 
-      test('a body over 16 KiB is a 413, whether its length is told or not', async () => {
+      test('a body over 16 KiB is a 413, with or without a Content-Length', async () => {
         const json = JSON.stringify({ ...RIGHT, more: 'x'.repeat(16_384) })
         await problemOf(await postLogin(server, json), 'body_too_large')
         const stream = new Blob([json]).stream()
@@ -228,7 +228,7 @@ for (const engine of engines) {
         })
       }
 
-      test('HEAD is a 405, with and without a password in the query', async () => {
+      test('HEAD is a 405, with or without a password in the query', async () => {
         for (const path of ['/login', `/login?${new URLSearchParams(RIGHT)}`]) {
           const response = await server.anonymous(path, { method: 'HEAD' })
           expect([response.status, response.headers.get('allow')]).toEqual([405, 'DELETE, GET, POST'])
@@ -240,7 +240,7 @@ for (const engine of engines) {
     describe('DELETE /login', () => {
       const leave = (headers: Record<string, string>) => server.anonymous('/login', { method: 'DELETE', headers })
 
-      test('ends the session and takes its cookie back', async () => {
+      test('ends the session and clears its cookie', async () => {
         const cookie = await sessionOf(server)
         const response = await leave({ cookie })
         expect([response.status, await response.text()]).toEqual([204, ''])
@@ -249,20 +249,20 @@ for (const engine of engines) {
         await problemOf(await leave({ cookie }), 'credential_revoked')
       })
 
-      test('takes a session: without one it is 401, with a key 403', async () => {
+      test('requires a session: without one it is a 401, with a key a 403', async () => {
         await problemOf(await leave({}), 'credential_missing')
         await problemOf(await leave({ cookie: `api_key=${server.key}` }), 'session_required')
         await problemOf(await leave({ authorization: `Bearer ${server.key}` }), 'session_required')
       })
 
-      test('ends the session where a key came with it', async () => {
+      test('ends the session even if a key is sent with it', async () => {
         const cookie = await sessionOf(server)
         expect((await leave({ cookie, authorization: `Bearer ${server.key}` })).status).toBe(204)
         expect((await server.get('/challenges')).status).toBe(200)
       })
     })
 
-    describe('a page of another site', () => {
+    describe('a foreign origin', () => {
       const foreign = [
         { origin: 'https://evil.example' },
         { origin: 'null' },
@@ -271,7 +271,7 @@ for (const engine of engines) {
         { origin: 'OWN', 'sec-fetch-site': 'cross-site' },
       ] as Record<string, string>[]
       for (const sent of foreign) {
-        test(`is refused every login by any method: ${JSON.stringify(sent)}`, async () => {
+        test(`is refused on /login for every method: ${JSON.stringify(sent)}`, async () => {
           const headers = { ...sent, ...(sent.origin === 'OWN' ? { origin: server.url } : {}) }
           const cookie = await sessionOf(server)
           const answers = [
@@ -290,7 +290,7 @@ for (const engine of engines) {
       }
 
       for (const sent of BROWSERS) {
-        test(`or a browser that navigates is refused the password in a query: ${sent.join(', ')}`, async () => {
+        test(`is refused a password in a query, as is any browser navigation: ${sent.join(', ')}`, async () => {
           for (const path of ['/login', '/rootme/login']) {
             const response = await sendRaw(`GET ${path}?${new URLSearchParams(RIGHT)}`, sent)
             expect([path, response.status, response.headers.getSetCookie()]).toEqual([path, 403, []])
@@ -299,7 +299,7 @@ for (const engine of engines) {
         })
       }
 
-      test('a page of ours that fetches, and a program, may send the password in a query', async () => {
+      test('fetches of our own page, and programs, may send the password in a query', async () => {
         for (const sent of [[], ['Sec-Fetch-Mode: cors', 'Sec-Fetch-Site: same-origin'], ['Sec-Fetch-Mode: no-cors']]) {
           for (const path of ['/login', '/rootme/login']) {
             const response = await sendRaw(`GET ${path}?${new URLSearchParams(RIGHT)}`, sent)
@@ -308,7 +308,7 @@ for (const engine of engines) {
         }
       })
 
-      test('a form of our own page may navigate by POST', async () => {
+      test('a form of our own page may sign in by POST', async () => {
         const body = String(new URLSearchParams(RIGHT))
         const type = ['Content-Type: application/x-www-form-urlencoded', `Content-Length: ${body.length}`]
         const sent = ['Sec-Fetch-Mode: navigate', 'Sec-Fetch-Site: same-origin', `Origin: ${server.url}`, ...type]
@@ -317,7 +317,7 @@ for (const engine of engines) {
         }
       })
 
-      test('is told so before its body is read', async () => {
+      test('is refused before its body is read', async () => {
         const response = await postLogin(server, '{'.repeat(20_000), { origin: 'https://evil.example' })
         await problemOf(response, 'foreign_origin')
       })
@@ -327,7 +327,7 @@ for (const engine of engines) {
         { 'sec-fetch-site': 'none' },
         { origin: 'OWN' },
       ] as Record<string, string>[]) {
-        test(`is not one's own: ${JSON.stringify(headers)} signs in`, async () => {
+        test(`does not include ${JSON.stringify(headers)}, which signs in`, async () => {
           const own = headers.origin ? { origin: server.url } : headers
           expect((await postLogin(server, RIGHT, own)).status).toBe(200)
         })
@@ -339,7 +339,7 @@ for (const engine of engines) {
     let server: TestServer | undefined
     afterEach(() => server?.close())
 
-    test('--refuse-get-login turns the password in a query off, and POST stays', async () => {
+    test('--refuse-get-login disables the password in a query; POST still works', async () => {
       server = await startServer(petitPortail, { engine, settings: { refuseGetLogin: true } })
       const response = await server.anonymous(`/login?${new URLSearchParams(RIGHT)}`)
       expect([response.headers.get('allow'), response.headers.getSetCookie()]).toEqual(['DELETE, POST', []])
@@ -347,7 +347,7 @@ for (const engine of engines) {
       expect((await postLogin(server)).status).toBe(200)
     })
 
-    test('an https public address makes the cookie Secure and its origin the only own one', async () => {
+    test('an https public address makes the cookie Secure, and its origin is the only one accepted', async () => {
       server = await startServer(petitPortail, { engine, settings: { publicUrl: 'https://api.example/' } })
       const response = await postLogin(server, RIGHT, { origin: 'https://api.example' })
       expect(response.headers.getSetCookie()[0]).toMatch(/; Secure$/)
@@ -355,7 +355,7 @@ for (const engine of engines) {
       await problemOf(await postLogin(server, RIGHT, { origin: 'http://api.example' }), 'foreign_origin')
     })
 
-    test('X-Forwarded-Proto makes the cookie Secure only where the proxy is trusted', async () => {
+    test('X-Forwarded-Proto makes the cookie Secure only if the proxy is trusted', async () => {
       server = await startServer(petitPortail, { engine, settings: { trustProxy: 'loopback' } })
       const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.9' }
       expect((await postLogin(server, RIGHT, forwarded)).headers.getSetCookie()[0]).toMatch(/; Secure$/)

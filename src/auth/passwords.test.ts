@@ -13,7 +13,7 @@ describe('a password', () => {
   afterAll(() => server.close())
 
   for (const made of ['NFC', 'NFD'] as const) {
-    test(`that was made in ${made} is the same in NFC and in NFD, and no other`, async () => {
+    test(`created in ${made} is accepted in NFC and in NFD, and no other password is`, async () => {
       await addAccount(server.store, { login: made, password: ACCENTED.normalize(made), idAuteur: 1 })
       for (const given of ['NFC', 'NFD'] as const) {
         const password = ACCENTED.normalize(given)
@@ -23,7 +23,7 @@ describe('a password', () => {
     })
   }
 
-  test('that is new has no control character', () => {
+  test('may not contain control characters when it is new', () => {
     for (const control of ['\0', '\t', '\n', '\r', '\u001b', '\u007f', '\u0085']) {
       expect(passwordFault(`correct${control}horse`)).toMatch(/control characters/)
     }

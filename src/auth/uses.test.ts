@@ -31,14 +31,14 @@ const countUsed = async () => {
   return row!.nb
 }
 
-test('the uses of many credentials are written by themselves, in a few transactions', async () => {
+test('the uses of many credentials are written in the background, in a few transactions', async () => {
   const write = vi.spyOn(server.store, 'write')
   await useAll()
   await vi.waitUntil(async () => (await countUsed()) === keys.length, PATIENCE)
   expect(write.mock.calls.length).toBeLessThan(keys.length / 2)
 })
 
-test('what is not written yet when the server closes is written then, in one transaction', async () => {
+test('pending uses are written when the server closes, in one transaction', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] })
   await useAll()
   vi.useRealTimers()
@@ -48,7 +48,7 @@ test('what is not written yet when the server closes is written then, in one tra
   expect([await countUsed(), write.mock.calls.length]).toEqual([keys.length, 1])
 })
 
-test('the use of a request that comes while the server closes is written before the store closes', async () => {
+test('the use of a request that arrives while the server closes is written before the store closes', async () => {
   const { hostname, port } = new URL(server.url)
   const socket = connect(Number(port), hostname).setEncoding('latin1')
   socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -58,7 +58,7 @@ test('the use of a request that comes while the server closes is written before 
   const [answer] = await once(socket, 'data')
   expect(answer).toMatch(/^HTTP\/1\.1 200 /)
   await closing
-  // Whoever closes the store waits for the writes before.
+  // Closing the store waits for pending writes first.
   await server.store.write({}, async () => undefined)
   expect(await countUsed()).toBe(1)
   socket.destroy()

@@ -38,15 +38,15 @@ describe.each(engines)('challenges on %s', (engine) => {
       )
     })
 
-    test('gives every challenge once, by id, whatever the order of the dump', async () => {
+    test('has every challenge once, by id, whatever the order of the dump', async () => {
       expect(await found('')).toEqual([1, 2, 3, 4, 5, 90])
     })
 
-    test('writes an emoji as a surrogate pair and DEL as an escape, in lower-case hex', async () => {
+    test('writes an emoji as a surrogate pair and DEL as an escape, in lower-case hexadecimal', async () => {
       expect(await text('/challenges?lang=es')).toContain(String.raw`"titre":"\u0152uf \ud83d\ude00\u007f"`)
     })
 
-    test('shows unknown fields as an empty text or null, and makes an address for a challenge without a path', async () => {
+    test('shows unknown fields as an empty text or null, and derives an address for a challenge without a path', async () => {
       expect(await text('/challenges?titre=nu')).toBe(
         [
           '[{"id_challenge":4,"titre":"Nu","soustitre":"","lang":"","score":0,"id_rubrique":2,',
@@ -78,7 +78,7 @@ describe.each(engines)('challenges on %s', (engine) => {
       ['soustitre=entree', [3]],
       ['soustitre=DRAPEAU', [1]],
       ['soustitre=ou', [1]],
-    ])('%s: a text is contained, case and accents aside, every character plain', async (query, ids) => {
+    ])('%s: matches texts that contain the value, ignoring case and accents, without wildcards', async (query, ids) => {
       expect(await found(query)).toEqual(ids)
     })
 
@@ -94,7 +94,7 @@ describe.each(engines)('challenges on %s', (engine) => {
       ['id_rubrique=1', [1, 2, 90]],
       ['id_rubrique=7', []],
       ['id_rubrique=999', []],
-    ])('%s: a word is equal whatever its ASCII case, a number is equal', async (query, ids) => {
+    ])('%s: matches a whole word, ignoring ASCII case, or an equal number', async (query, ids) => {
       expect(await found(query)).toEqual(ids)
     })
 
@@ -111,7 +111,7 @@ describe.each(engines)('challenges on %s', (engine) => {
       ['id_auteur[]=', [1, 2, 3, 4, 5, 90]],
       ['id_auteur[]=40', []],
       ['id_auteur[]=999999', []],
-    ])('%s: challenges written by any of these authors, each once', async (query, ids) => {
+    ])('%s: matches challenges written by any of these authors, each once', async (query, ids) => {
       expect(await found(query)).toEqual(ids)
     })
 
@@ -125,14 +125,14 @@ describe.each(engines)('challenges on %s', (engine) => {
       expect(await found(query)).toEqual(ids)
     })
 
-    test('no hit is 200 with an empty list', async () => {
+    test('no match is a 200 with an empty list', async () => {
       const response = await server.get('/challenges?titre=introuvable')
       expect([response.status, await response.text(), response.headers.get('x-total-count')]).toEqual([200, '[]', '0'])
     })
   })
 
   describe('the detail', () => {
-    test("has the seed's fields first, then the rest, in one order, with names by id and HTML as it is", async () => {
+    test("has the seed's fields first, then the rest, in one order, with names by id and HTML unchanged", async () => {
       expect(await text('/challenges/1')).toBe(
         [
           String.raw`{"titre":"L'entr\u00e9e","descriptif":"<p>Entrez&nbsp;: <a href=\"/x\">l\u00e0</a>\n</p>",`,
@@ -149,7 +149,7 @@ describe.each(engines)('challenges on %s', (engine) => {
       )
     })
 
-    test('of one nobody wrote, translated or solved has itself as its translation and no first validation', async () => {
+    test('a challenge without authors, translations or solves lists itself as its only translation, and has no first validation', async () => {
       expect(await text('/challenges/4')).toBe(
         [
           '{"titre":"Nu","descriptif":"","score":0,"id_rubrique":2,"id_challenge":4,"soustitre":"",',
@@ -165,20 +165,20 @@ describe.each(engines)('challenges on %s', (engine) => {
       expect(await text('/challenges/3')).toContain('"url_challenge":"https://ailleurs.example/defi?x=1&y=2"')
     })
 
-    test('counts hidden authors among the solvers, the first of them included', async () => {
+    test('counts hidden authors among the solvers, even as the first one', async () => {
       const body = await server.json<{ nb_validations: number; premiere_validation: object }>('/challenges/1')
       expect(body.nb_validations).toBe(5)
       expect(body.premiere_validation).toMatchObject({ id_auteur: '6' })
     })
 
-    test('shows a first validation whose date nobody knows with a null date', async () => {
+    test('shows a first validation of unknown date with a null date', async () => {
       const body = await server.json<{ premiere_validation: object }>('/challenges/5')
       expect(body.premiere_validation).toEqual({ id_auteur: '2', nom: 'Élodie 😀', date: null })
     })
   })
 
   describe('validations', () => {
-    test('come by date, then author, unknown dates last, hidden authors included', async () => {
+    test('are ordered by date, then author, with unknown dates last and hidden authors included', async () => {
       expect(await text('/challenges/1/validations')).toBe(
         [
           String.raw`[{"id_auteur":"6","nom":"\u00e9lodie la cach\u00e9e","date":"2025-03-01T08:00:00Z"},`,
@@ -189,17 +189,17 @@ describe.each(engines)('challenges on %s', (engine) => {
       )
     })
 
-    test('of a challenge that nobody solved are an empty list', async () => {
+    test('a challenge without solves has an empty list', async () => {
       expect(await text('/challenges/4/validations')).toBe('[]')
     })
 
-    test('of a challenge that does not exist are 404', async () => {
+    test('an unknown challenge is a 404', async () => {
       expect((await server.get('/challenges/999/validations')).status).toBe(404)
     })
   })
 
   test.each(['/challenges/999', '/challenges/9007199254740991', '/challenges/999/validations'])(
-    '%s: an id that does not exist is 404',
+    '%s: an unknown id is a 404',
     async (path) => {
       const response = await server.get(path)
       expect([response.status, (await response.json()) as object]).toMatchObject([404, { code: 'resource_not_found' }])
@@ -207,7 +207,7 @@ describe.each(engines)('challenges on %s', (engine) => {
   )
 
   test.each(['0', '-1', '01', '1.0', '1e3', 'abc', '9007199254740992', '9'.repeat(300), '%20', '1%00', '%C3%A9'])(
-    'an id of another form, %s, is 400 and named',
+    'a malformed id, %s, is a 400 that names it',
     async (id) => {
       const response = await server.get(`/challenges/${id}`)
       expect(response.status).toBe(400)

@@ -23,7 +23,7 @@ describe.each(engines)('the ranking on %s', (engine) => {
 
   const rows = (query: string) => server.json<Ranked[]>(`/classement?${query}`)
 
-  test('has its fields in one order, place a number, score a text of digits, by score and then by id', async () => {
+  test('has its fields in one order, place as a number, score as a text of digits, ordered by score and then id', async () => {
     expect(await (await server.get('/classement')).text()).toBe(
       [
         '[{"place":1,"nom":"alice","score":"120","id_auteur":"1"},',
@@ -41,7 +41,7 @@ describe.each(engines)('the ranking on %s', (engine) => {
     )
   })
 
-  test('a tie shares one place on every page, wherever the page begins', async () => {
+  test('tied authors share one place on every page, wherever the page starts', async () => {
     const whole = await rows('')
     for (let debut = 0; debut <= whole.length; debut++) {
       for (const limite of [1, 2, 3, 500]) {
@@ -50,31 +50,31 @@ describe.each(engines)('the ranking on %s', (engine) => {
     }
   })
 
-  test('a place is the same as the position of the author', async () => {
+  test('the place of an author equals its position', async () => {
     for (const { id_auteur, place } of await rows('')) {
       expect(await server.json(`/auteurs/${id_auteur}`)).toMatchObject({ position: place })
     }
   })
 
-  test('a hidden author holds no place and shifts nobody, whatever the case of the statut', async () => {
+  test('a hidden author has no place and moves nobody, whatever the case of its statut', async () => {
     const ranked = await rows('')
     expect(ranked.map(({ id_auteur }) => id_auteur)).not.toContain('6')
     expect(ranked[0]).toMatchObject({ place: 1, score: '120' })
   })
 
-  test('past the end is an empty list', async () => {
+  test('a page past the end is an empty list', async () => {
     const response = await server.get('/classement?debut_classement=11')
     expect([response.status, await response.text(), response.headers.get('x-total-count')]).toEqual([200, '[]', '11'])
   })
 
-  test('of a portal without authors is an empty list', async () => {
+  test('a portal without authors has an empty ranking', async () => {
     const other = await startServer([{ type: 'auteur', id_auteur: 1, nom: 'seul', statut: '5POUBELLE' }], { engine })
     expect(await (await other.get('/classement')).text()).toBe('[]')
     expect(await other.json('/auteurs/1')).toMatchObject({ position: 1 })
     await other.close()
   })
 
-  test('the periods are the years and months that have a ranking, latest first, without authors who hold no place', async () => {
+  test('the periods are the years and months with a ranking, latest first, ignoring authors without a place', async () => {
     const solved = (id_auteur: number, id_challenge: number, date?: string) => ({
       ...{ type: 'validation', id_auteur, id_challenge },
       ...(date && { date }),
@@ -125,7 +125,7 @@ describe.each(engines)('the ranking on %s', (engine) => {
       ['40', 4, ['12', '9', '40']],
       ['9', 1, ['9']],
     ])(
-      '%s by %i: the page begins half a page before that author, never before the first row',
+      '%s by %i: the page starts half a page before that author, never before the first row',
       async (id, limite, ids) => {
         const page = await rows(`autour_de=${id}&limite=${limite}`)
         expect(page.map(({ id_auteur }) => id_auteur)).toEqual(ids)
@@ -134,30 +134,30 @@ describe.each(engines)('the ranking on %s', (engine) => {
       },
     )
 
-    test('without limite takes a page of 100', async () => {
+    test('the default page has 100 rows', async () => {
       expect(await rows('autour_de=40')).toEqual(await rows(''))
     })
 
-    test('an unknown or a hidden author is 404', async () => {
+    test('an unknown or hidden author is a 404', async () => {
       for (const id of ['11', '6', '9007199254740991']) {
         const response = await server.get(`/classement?autour_de=${id}`)
         expect([response.status, await response.json()]).toMatchObject([404, { code: 'resource_not_found' }])
       }
     })
 
-    test.each(['', '0', '-1', 'alice', '1.5'])('another form, "%s", is 400 and named', async (id) => {
+    test.each(['', '0', '-1', 'alice', '1.5'])('a malformed id, "%s", is a 400 that names it', async (id) => {
       const response = await server.get(`/classement?autour_de=${id}`)
       expect([response.status, await response.json()]).toMatchObject([400, { errors: [{ parameter: 'autour_de' }] }])
     })
 
-    test('together with debut_classement is 400, even at the first row', async () => {
+    test('autour_de together with debut_classement is a 400, even at the first row', async () => {
       for (const query of ['autour_de=1&debut_classement=0', 'debut_classement=5&autour_de=11']) {
         expect((await server.get(`/classement?${query}`)).status).toBe(400)
       }
     })
   })
 
-  test('a new solve moves its author, and all they pass, in the very next answer', async () => {
+  test('a new solve moves its author, and everyone overtaken, in the next response', async () => {
     const other = await startServer(portail, { engine })
     await importInto(other.store, [
       { type: 'validation', id_auteur: 10, id_challenge: 3, date: '2025-04-01T00:00:00Z' },
@@ -178,7 +178,7 @@ describe.each(engines)('the ranking on %s', (engine) => {
   })
 })
 
-describe('among authors of one score, SQLite goes straight to', () => {
+describe('among authors with equal scores, SQLite seeks directly to', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startServer(portail)
@@ -202,48 +202,56 @@ describe('among authors of one score, SQLite goes straight to', () => {
     ])
   })
 
-  test('the rows that come before an author in their leaf', async () => {
+  test('the rows before an author in their leaf', async () => {
     expect(await plansOf((db) => classement.rank(db, { cle: -70, id: 4 }))).toEqual([inLeaf])
   })
 })
 
-describe.runIf(engines.includes('postgres'))('among 20,000 authors of one score, PostgreSQL goes straight to', () => {
-  const many = Array.from({ length: 20_000 }, (_, i) => ({ type: 'auteur', id_auteur: i + 1, nom: `a${i}`, score: 70 }))
-  /** Their index alone has more than fifty. */
-  const FEW_BLOCKS = 20
+describe.runIf(engines.includes('postgres'))(
+  'among 20,000 authors with equal scores, PostgreSQL seeks directly to',
+  () => {
+    const many = Array.from({ length: 20_000 }, (_, i) => ({
+      type: 'auteur',
+      id_auteur: i + 1,
+      nom: `a${i}`,
+      score: 70,
+    }))
+    /** A scan of their index alone reads more than fifty. */
+    const FEW_BLOCKS = 20
 
-  let server: TestServer
-  beforeAll(async () => {
-    server = await startServer(many, { engine: 'postgres' })
-  })
-  afterAll(() => server.close())
+    let server: TestServer
+    beforeAll(async () => {
+      server = await startServer(many, { engine: 'postgres' })
+    })
+    afterAll(() => server.close())
 
-  /** The most blocks that a query on the authors reads, with the plan that serves any values. */
-  const blocksOf = (work: (db: Db) => Promise<unknown>) =>
-    server.store.read(async (db) => {
-      const asked = await askedOf(db, work)
-      await db.exec('set local plan_cache_mode = force_generic_plan')
-      const blocks: number[] = []
-      for (const { sql, values } of asked) {
-        const [plan] = await db.select<{
-          'QUERY PLAN': { Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }[]
-        }>(`explain (analyze, buffers, format json) ${sql}`, ...values)
-        const { Plan } = plan!['QUERY PLAN'][0]!
-        blocks.push(Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'])
-      }
-      return Math.max(...blocks)
+    /** The most blocks that a query on the authors reads, with a generic plan. */
+    const blocksOf = (work: (db: Db) => Promise<unknown>) =>
+      server.store.read(async (db) => {
+        const asked = await askedOf(db, work)
+        await db.exec('set local plan_cache_mode = force_generic_plan')
+        const blocks: number[] = []
+        for (const { sql, values } of asked) {
+          const [plan] = await db.select<{
+            'QUERY PLAN': { Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }[]
+          }>(`explain (analyze, buffers, format json) ${sql}`, ...values)
+          const { Plan } = plan!['QUERY PLAN'][0]!
+          blocks.push(Plan['Shared Hit Blocks'] + Plan['Shared Read Blocks'])
+        }
+        return Math.max(...blocks)
+      })
+
+    test('the first row of a page', async () => {
+      expect(await blocksOf((db) => findRanked(db, classement, 9_000))).toBeLessThan(FEW_BLOCKS)
     })
 
-  test('the first row of a page', async () => {
-    expect(await blocksOf((db) => findRanked(db, classement, 9_000))).toBeLessThan(FEW_BLOCKS)
-  })
+    test('the rows before an author in their leaf', async () => {
+      expect(await blocksOf((db) => classement.rank(db, { cle: -70, id: 9_000 }))).toBeLessThan(FEW_BLOCKS)
+    })
+  },
+)
 
-  test('the rows that come before an author in their leaf', async () => {
-    expect(await blocksOf((db) => classement.rank(db, { cle: -70, id: 9_000 }))).toBeLessThan(FEW_BLOCKS)
-  })
-})
-
-/** The queries on the authors that a work makes, once each, with the values of the first time. */
+/** Each distinct query on the authors that `work` runs, with the parameters of its first run. */
 async function askedOf(
   db: Db,
   work: (db: Db) => Promise<unknown>,

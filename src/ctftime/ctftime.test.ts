@@ -3,17 +3,17 @@ import { randomPortal } from '../../test/fixtures.js'
 import {
   type DumpLine,
   engines,
-  heard,
   importInto,
   serveStore,
   startServer,
   type TestServer,
+  waitForChanges,
 } from '../../test/harness.js'
 import { Model } from '../../test/model.js'
 import { problemOf } from '../../test/wire.js'
 import { taskNames } from './names.js'
 
-/** Some 20,000 validations, ties, hidden authors, unknown dates. */
+/** About 20,000 validations, with ties, hidden authors and unknown dates. */
 const generated = randomPortal({ seed: 7, auteurs: 1_500, challenges: 60, validations: 24_000, scores: 8 })
 
 const expected = feedOf(generated)
@@ -50,17 +50,17 @@ describe.each(engines)('GET /ctftime on %s', (engine) => {
   })
   afterAll(() => server.close())
 
-  test('is the feed, byte for byte: places that ties share, names that tell translations apart, what is unknown left out', async () => {
+  test('is the feed, byte for byte: shared places for ties, distinct names for translations, unknown values left out', async () => {
     const answer = await server.get('/ctftime')
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
     expect(answer.headers.get('content-disposition')).toBeNull()
     expect(await answer.text()).toBe(FEED)
   })
 
-  test('is held: whoever asks again, and many who ask at once, cost one reading of the portal', async () => {
+  test('is cached: repeated and concurrent requests read the portal once', async () => {
     const reads = () => server.store.state().reads.primary
     await importInto(server.store, [{ type: 'rubrique', id_rubrique: 2, nom: 'Deux' }])
-    await heard(server)
+    await waitForChanges(server)
     await server.get('/rubriques')
     const before = reads()
     const answers = await Promise.all(Array.from({ length: 20 }, () => server.get('/ctftime')))
@@ -73,7 +73,7 @@ describe.each(engines)('GET /ctftime on %s', (engine) => {
     expect(reads() - before).toBe(1)
   })
 
-  test('asks for a credential unless the operator says otherwise', async () => {
+  test('requires a credential unless the operator disables it', async () => {
     await problemOf(await server.anonymous('/ctftime'), 'credential_missing')
     const open = await startServer(small, {
       engine,
@@ -101,7 +101,7 @@ describe.each(engines)('the feed of 1,500 authors on %s', (engine) => {
   })
   afterAll(() => server.close())
 
-  test.each([64, 0])('is what the contract says of the dump, with %i MB of cache', async (cacheMegabytes) => {
+  test.each([64, 0])('is derived from the dump as the contract says, with %i MB of cache', async (cacheMegabytes) => {
     const { app, url } = await serveStore(server.store, { settings: { cacheMegabytes } })
     const headers = { cookie: `api_key=${server.key}`, 'accept-encoding': 'gzip' }
     const answer = await fetch(`${url}/ctftime`, { headers })
@@ -113,13 +113,13 @@ describe.each(engines)('the feed of 1,500 authors on %s', (engine) => {
   })
 })
 
-test('names are told apart whatever the titles are', () => {
+test('challenge names are distinct, whatever the titles are', () => {
   const titles = ['A', 'A', 'A (2)', 'B', 'A (2) (3)', 'B (4)']
   const names = taskNames(titles.map((titre, i) => ({ id_challenge: i + 1, titre })))
   expect([...names.values()]).toEqual(['A (1)', 'A (2)', 'A (2) (3)', 'B', 'A (2) (3) (5)', 'B (4)'])
 })
 
-/** The feed once more, from the lines of a dump. */
+/** The same feed, computed from the lines of a dump. */
 function feedOf(dump: DumpLine[]): unknown {
   const model = new Model(dump)
   const titles = model.challenges.map(({ titre }) => titre)

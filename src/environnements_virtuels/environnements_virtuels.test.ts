@@ -33,12 +33,12 @@ describe.each(engines)('environnements_virtuels on %s', (engine) => {
     ['os=', [1, 3, 20]],
     ['nom=foret&os=windows', [3]],
     ['statut=actif&lang=en', [1, 3, 20]],
-  ])('%s: a name is contained, an os is equal, and what is no filter is ignored', async (query, ids) => {
+  ])('%s: matches names that contain the text and an equal os, and ignores unknown parameters', async (query, ids) => {
     const rows = await server.json<{ id_environnement_virtuel: number }[]>(`/environnements_virtuels?${query}`)
     expect(rows.map((row) => row.id_environnement_virtuel)).toEqual(ids)
   })
 
-  test('the detail has the fields of the list, then the rest, the time to root in seconds', async () => {
+  test('the detail has the fields of the list, then the rest, with the time to root in seconds', async () => {
     expect(await text('/environnements_virtuels/3')).toBe(
       [
         String.raw`{"id_environnement_virtuel":3,"nom":"For\u00eat","os":"Windows","statut":"actif","lang":"fr",`,
@@ -47,7 +47,7 @@ describe.each(engines)('environnements_virtuels on %s', (engine) => {
     )
   })
 
-  test('the detail of one of which little is known has empty texts and null, and 0 is not unknown', async () => {
+  test('the detail of an environment with unknown fields has empty texts and null; 0 is a known value', async () => {
     expect(await text('/environnements_virtuels/1')).toBe(
       String.raw`{"id_environnement_virtuel":1,"nom":"Clairi\u00e8re","os":"Linux","statut":"","lang":"",` +
         '"description_fr":"","description_en":"","time_to_root":null}',
@@ -55,7 +55,7 @@ describe.each(engines)('environnements_virtuels on %s', (engine) => {
     expect(await text('/environnements_virtuels/20')).toContain('"time_to_root":0}')
   })
 
-  test('an id that does not exist is 404, another form is 400 and named', async () => {
+  test('an unknown id is a 404, and a malformed id a 400 that names it', async () => {
     expect((await server.get('/environnements_virtuels/2')).status).toBe(404)
     for (const id of ['0', '01', 'x', '9007199254740992']) {
       const response = await server.get(`/environnements_virtuels/${id}`)

@@ -38,7 +38,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Imports a file that must be refused, and gives its faults; the store must be as it was. */
+/** Imports a file that must be refused and returns its faults. The store must be unchanged. */
 async function faultsOf(format: string, bytes: Buffer | string, ...options: string[]): Promise<string[]> {
   const file = join(folder, 'bad')
   writeFileSync(file, bytes)
@@ -52,16 +52,16 @@ async function faultsOf(format: string, bytes: Buffer | string, ...options: stri
     file,
   )
   const lines = stderr.split('\n').filter((line) => line !== '')
-  // What comes before is progress.
-  const told = lines.slice(lines.findIndex((line) => line.startsWith('error: ')))
+  // The lines before it report progress.
+  const reported = lines.slice(lines.findIndex((line) => line.startsWith('error: ')))
   expect([status, stdout]).toEqual([1, ''])
-  expect(told[0]).toMatch(/^error: the (file|dump) has \d+ faults?, nothing was imported$/)
+  expect(reported[0]).toMatch(/^error: the (file|dump) has \d+ faults?, nothing was imported$/)
   for (const secret of Object.values(SECRETS)) expect(stderr).not.toContain(secret)
   expect(await exportFrom(made.store)).toEqual(before)
-  return told.slice(1)
+  return reported.slice(1)
 }
 
-describe.each(engines)('a file that is refused leaves %s as it was', (engine) => {
+describe.each(engines)('a refused file leaves %s unchanged:', (engine) => {
   beforeAll(async () => {
     made = await makeStore(engine)
     await importInto(made.store, [{ type: 'auteur', id_auteur: 1, nom: 'there before', score: 3 }])
@@ -73,13 +73,13 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
   const tables = (override: Tables, ...options: string[]) => faultsOf('ctfd', ctfdZip(contest(override)), ...options)
 
   test.each<[string, ZipEntry[], RegExp]>([
-    ['a name that leads out', [{ name: '../evil', data: 'x' }], /^the archive is refused: .*\.\.\/evil$/],
+    ['a name that leaves the archive', [{ name: '../evil', data: 'x' }], /^the archive is refused: .*\.\.\/evil$/],
     ['an absolute name', [{ name: '/etc/evil', data: 'x' }], /^the archive is refused: absolute path: \/etc\/evil$/],
     ['a drive', [{ name: 'C:/evil', data: 'x' }], /^the archive is refused: absolute path/],
     ['a backslash', [{ name: '..\\evil', data: 'x' }], /^the archive is refused: invalid characters/],
     ['NUL in a name', [{ name: 'a\0b', data: 'x' }], /^the archive is refused: a\\u0000b has NUL in its name$/],
     [
-      'one name twice',
+      'a duplicate name',
       [{ name: 'db/users.json', data: 'x' }],
       /^the archive is refused: db\/users\.json is there twice$/,
     ],
@@ -106,27 +106,27 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
 
   test.each<[string, Partial<ZipEntry>, RegExp]>([
     [
-      'that yields more than it declares',
+      'with more bytes than it declares',
       { isDeflated: true, declaredBytes: 9 },
       /^db\/users\.json cannot be read: too many bytes/,
     ],
     [
-      'that yields less than it declares',
+      'with fewer bytes than it declares',
       { isDeflated: true, declaredBytes: 9_999 },
       /^db\/users\.json cannot be read: not enough/,
     ],
     [
-      'that is larger than a table may be',
+      'larger than a table may be',
       { isDeflated: true, declaredBytes: GIBIBYTE + 1 },
       /^db\/users\.json is larger than/,
     ],
     ['with a wrong CRC-32', { crc: 1 }, /^db\/users\.json is damaged: its CRC-32 is wrong$/],
     [
-      'compressed in another way',
+      'compressed by another method',
       { method: 12 },
       /^db\/users\.json is compressed in a way that is not known \(method 12\)$/,
     ],
-    ['whose compressed bytes are none', { method: 8 }, /^db\/users\.json cannot be read: /],
+    ['whose compressed bytes are invalid', { method: 8 }, /^db\/users\.json cannot be read: /],
   ])('a table %s', async (_, wrong, fault) => {
     const entries = entriesOf(contest()).map((entry) =>
       entry.name === 'db/users.json' ? { ...entry, ...wrong } : entry,
@@ -134,7 +134,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
     expect(await faultsOf('ctfd', zip(entries))).toEqual([expect.stringMatching(fault)])
   })
 
-  test('a bomb, which is declared small and yields 200 MB, is left after what it declares', async () => {
+  test('a zip bomb, which declares few bytes and holds 200 MB, is read only as far as it declares', async () => {
     const entries = entriesOf(contest()).filter(({ name }) => name !== 'db/users.json')
     const bomb = { name: 'db/users.json', data: BOMB, isDeflated: true, declaredBytes: 1_000 }
     const archive = zip([...entries, bomb])
@@ -143,7 +143,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
     ])
   })
 
-  test.each(['[', '{"":'])('a table that is a bomb of nesting: a few bytes of %j', async (level) => {
+  test.each(['[', '{"":'])('a table that nests a few bytes very deeply: %j', async (level) => {
     const users = `{"count":1,"results":[{"id":1,"name":"u","hidden":0,"banned":0,"x":${level.repeat(1_000_000)}`
     const entries = entriesOf(contest()).filter(({ name }) => name !== 'db/users.json')
     const archive = zip([...entries, { name: 'db/users.json', data: users, isDeflated: true }])
@@ -152,7 +152,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
     ])
   })
 
-  test('an archive that was cut short, wherever that was', async () => {
+  test('an archive truncated anywhere', async () => {
     const whole = ctfdZip(contest())
     for (const part of [0.1, 0.5, 0.9, 0.999]) {
       expect(await faultsOf('ctfd', whole.subarray(0, whole.length * part))).toEqual([
@@ -171,24 +171,24 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
 
   test.each<[string, Tables, string[]]>([
     ['missing', { solves: undefined, awards: undefined }, ['db/solves.json is missing', 'db/awards.json is missing']],
-    ['of the accounts missing', { users: undefined }, ['db/users.json is missing']],
+    ['of accounts that is missing', { users: undefined }, ['db/users.json is missing']],
     [
-      'of the dates missing',
+      'of dates that is missing',
       { submissions: undefined },
       ['db/submissions.json is missing; the dates of 6 solve(s) are in it'],
     ],
     [
-      'cut short',
+      'that is truncated',
       { solves: '{"count":2,"results":[{"id":1,' },
       ['db/solves.json ends in the middle; it was cut short'],
     ],
     ['that is not JSON', { solves: '{"count":2,"results":[{"id":x' }, ['db/solves.json is not JSON, after byte 27']],
-    ['of another shape', { solves: '[{"id":1}]' }, ['db/solves.json must be an object with count and results']],
+    ['of the wrong shape', { solves: '[{"id":1}]' }, ['db/solves.json must be an object with count and results']],
     ['that is a single value', { solves: '12' }, ['db/solves.json must be an object with count and results']],
-    ['whose results are no list', { solves: '{"results":{"a":{}}}' }, ['db/solves.json: results must be a list']],
+    ['whose results are not a list', { solves: '{"results":{"a":{}}}' }, ['db/solves.json: results must be a list']],
     ['with text after its end', { solves: '{"count":0,"results":[]}}' }, ['db/solves.json is not JSON, after byte 23']],
     [
-      'with fewer results than it counts',
+      'with fewer results than its count',
       { awards: '{"count":2,"results":[{"user_id":1,"value":1}]}' },
       ['db/awards.json: count is not the number of results, which is 1; it may have been cut short'],
     ],
@@ -198,7 +198,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
       [expect.stringMatching(/^db\/users\.json is (not JSON|in UTF-16)/)] as never,
     ],
     [
-      'whose results are no objects',
+      'whose results are not objects',
       { awards: '{"results":[1,null,[]]}' },
       [`${[1, 2, 3].map((n) => `db/awards.json: result ${n}`).join(', ')}: must be an object`],
     ],
@@ -217,12 +217,12 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
     ])
   })
 
-  test('a record that is longer than any is', async () => {
+  test('a record longer than the limit', async () => {
     const long = `{"count":1,"results":[{"id":1,"name":"${'x'.repeat(9_000_000)}"}]}`
     expect(await tables({ users: long })).toEqual(['db/users.json: what follows result 0 is longer than 8388608 bytes'])
   })
 
-  test('references to nothing, each with its table, its record and what it names', async () => {
+  test('references to missing records, each with its table, its record and the missing id', async () => {
     expect(await tables({ solves: [solve(11, 1, 1), solve(12, 1, 99), solve(13, 98, 1)] })).toEqual([
       'db/solves.json: result 2 (id 12): challenge_id names 99, which db/challenges.json does not have',
       'db/solves.json: result 3 (id 13): user_id names 98, which db/users.json does not have',
@@ -236,9 +236,9 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
   })
 
   test.each<[string, Tables, string]>([
-    ['an id twice', { users: [user(1), user(1)] }, 'db/users.json: result 2 (id 1): id is there twice'],
+    ['a duplicate id', { users: [user(1), user(1)] }, 'db/users.json: result 2 (id 1): id is there twice'],
     [
-      'an id that is none',
+      'an invalid id',
       { users: [user(1), { ...user(1), id: 0 }] },
       'db/users.json: result 2 (id 0): id must be an integer',
     ],
@@ -248,24 +248,28 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
       { challenges: [challenge(1, { description: '\ud83d' })] },
       'description must not hold half of',
     ],
-    ['a name that is no text', { users: [user(1, { name: 7 })] }, 'name must be a text, not a number'],
+    ['a name that is not a text', { users: [user(1, { name: 7 })] }, 'name must be a text, not a number'],
     [
       'a name that is too long',
       { users: [user(1, { name: 'x'.repeat(1_001) })] },
       'name must have at most 1000 characters',
     ],
     ['a value with a fraction', { challenges: [challenge(1, { value: '12.5' })] }, 'value must be a whole number'],
-    ['a value that is no number', { challenges: [challenge(1, { value: 'x' })] }, 'value must be a number'],
+    ['a value that is not a number', { challenges: [challenge(1, { value: 'x' })] }, 'value must be a number'],
     [
-      'a value past all bounds',
+      'a value past the limit',
       { challenges: [challenge(1, { value: 1e13 })] },
       'value must lie within 1000000000000 of 0',
     ],
     ['no value at all', { challenges: [challenge(9, { value: null })] }, 'value is missing, and so is initial'],
-    ['hidden that is no boolean', { users: [user(1, { hidden: 'maybe' })] }, 'hidden must be true or false, or 1 or 0'],
-    ['a date that is none', { submissions: [submission(11, 'yesterday')] }, 'date must be a date and time such as'],
     [
-      'a date no calendar has',
+      'hidden that is not a boolean',
+      { users: [user(1, { hidden: 'maybe' })] },
+      'hidden must be true or false, or 1 or 0',
+    ],
+    ['an invalid date', { submissions: [submission(11, 'yesterday')] }, 'date must be a date and time such as'],
+    [
+      'a date that no calendar has',
       { submissions: [submission(11, '2026-02-30T00:00:00')] },
       'date must be a date and time such as',
     ],
@@ -273,13 +277,13 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
     expect((await tables(override))[0]).toContain(fault)
   })
 
-  test('past twenty faults only their number is told', async () => {
+  test('past twenty faults, only their number is reported', async () => {
     const faults = await tables({ solves: Array.from({ length: 50 }, (_, index) => solve(index + 1, 1, 100 + index)) })
     expect(faults).toHaveLength(21)
     expect(faults[20]).toBe('and 30 more')
   })
 
-  test('faults of one text are one line: where the first are, and how many more', async () => {
+  test('repeated faults share one line with the first places and the number of others', async () => {
     const places = [1, 2, 3, 4, 5].map((n) => `db/solves.json: result ${n} (id ${n})`).join(', ')
     expect(await tables({ solves: Array.from({ length: 50 }, (_, index) => solve(index + 1, 1, 99)) })).toEqual([
       `${places} and 45 more: challenge_id names 99, which db/challenges.json does not have`,
@@ -290,7 +294,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
     ])
   })
 
-  test('--freeze of an export that has none, and of solves and awards that have no date', async () => {
+  test('--freeze with an export that has no freeze, and with solves and awards that have no date', async () => {
     for (const value of [null, '', undefined]) {
       const config = [{ key: 'user_mode', value: 'users' }, ...(value === undefined ? [] : [{ key: 'freeze', value }])]
       expect(await tables({ config }, '--freeze')).toEqual(['db/config.json has no freeze, so --freeze means nothing'])
@@ -306,7 +310,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
     ])
   })
 
-  test('an export that is ten years old says what it lacks', async () => {
+  test('a ten-year-old export, which gets a message that names what it lacks', async () => {
     const old: Tables = {
       config: [{ id: 1, key: 'ctf_name', value: 'x' }],
       teams: [{ id: 1, name: 'x', email: SECRETS.email, password: SECRETS.password, banned: 0 }],
@@ -322,7 +326,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
     ])
   })
 
-  test('a version to come that lacks what says who is hidden is refused, not guessed', async () => {
+  test('an unknown version that lacks the fields of visibility, which are not guessed', async () => {
     const { hidden: _, ...visible } = user(1)
     expect(await tables({ users: [user(2), visible] })).toEqual(['db/users.json: result 2 (id 1): hidden is missing'])
     expect(await tables({ users: [visible] })).toEqual([expect.stringMatching(/^db\/users\.json has no hidden; /)])
@@ -331,7 +335,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
     ])
   })
 
-  test('a file of another kind: what it looks like, and which --format reads it', async () => {
+  test('a file in another format, which gets a message that names that format and its --format', async () => {
     const scoreboard = '{"success":true,"data":[]}'
     const feed = ' {"standings":[]}'
     const dump = '{"type":"auteur","id_auteur":1,"nom":"x"}'
@@ -380,7 +384,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
       expect(await faultsOf(format, bytes)).toEqual([expect.stringMatching(fault)])
   })
 
-  test('a document of another platform is named by what it holds, whatever precedes that and however it is laid out', async () => {
+  test('a document of another platform is recognised by its content, whatever its layout and the fields before it', async () => {
     const standings = [{ pos: 1, account_id: 420, team: 'a "standings"', score: 8_800, members: [{ data: 1 }] }]
     const feeds = [
       { success: true, standings },
@@ -408,67 +412,71 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
     }
   })
 
-  test('what is no known format is one message that names the formats', async () => {
+  test('an unknown document gets one message that lists the formats', async () => {
     const items = Array.from({ length: 25_000 }, (_, id) => ({ id, name: `n${id}` }))
     expect(await faultsOf('ndjson', JSON.stringify({ items }, null, 1))).toEqual([
       'the file is one JSON document, not one object a line; it should be a dump of Palmarès. --format takes ndjson, ctfd, ctfd-scoreboard, ctftime',
     ])
-    const told = await faultsOf('ndjson', `${items.map((item) => JSON.stringify(item)).join('\n')}\n`)
-    expect(told).toEqual([expect.stringMatching(/^lines 1, 2, 3, 4, 5 and 24995 more: type must be one of/)])
+    const reported = await faultsOf('ndjson', `${items.map((item) => JSON.stringify(item)).join('\n')}\n`)
+    expect(reported).toEqual([expect.stringMatching(/^lines 1, 2, 3, 4, 5 and 24995 more: type must be one of/)])
   })
 
   test.each<[string, unknown, string]>([
-    ['that was not shown', { success: false, data: [] }, 'success is false: the portal did not show its scoreboard'],
+    ['that is hidden', { success: false, data: [] }, 'success is false: the portal did not show its scoreboard'],
     [
-      'of the first ten',
+      'of the top ten only',
       { success: true, data: { 1: { id: 1 } } },
       'data must be a list of accounts; /api/v1/scoreboard gives',
     ],
     ['without data', { success: true }, 'data must be a list of accounts'],
-    ['with an entry that is none', { data: [null] }, 'data[0]: must be an object'],
-    ['with an account twice', { data: [account(1), account(1)] }, 'data[1]: account_id 1 is there twice'],
-    ['with an account of no id', { data: [account(1), { name: 'x', score: 1 }] }, 'data[1]: account_id is missing'],
-    ['with a score that is none', { data: [account(1, { score: null })] }, 'data[0]: score is missing'],
+    ['with an entry that is not an account', { data: [null] }, 'data[0]: must be an object'],
+    ['with a duplicate account', { data: [account(1), account(1)] }, 'data[1]: account_id 1 is there twice'],
+    ['with an account without id', { data: [account(1), { name: 'x', score: 1 }] }, 'data[1]: account_id is missing'],
+    ['with a missing score', { data: [account(1, { score: null })] }, 'data[0]: score is missing'],
     [
-      'with a score of a fraction',
+      'with a fractional score',
       { data: [account(1, { score: 1.5 })] },
       'data[0]: score has a fraction; --scale says by',
     ],
-    ['with a name that is none', { data: [account(1, { name: {} })] }, 'data[0]: name must be a text, not an object'],
+    [
+      'with a name that is not a text',
+      { data: [account(1, { name: {} })] },
+      'data[0]: name must be a text, not an object',
+    ],
   ])('a scoreboard %s', async (_, body, fault) => {
     expect((await faultsOf('ctfd-scoreboard', JSON.stringify(body)))[0]).toContain(fault)
   })
 
   test.each<[string, unknown, string]>([
     ['without standings', { tasks: [] }, 'standings must be a list of teams'],
-    ['with tasks that are no list', { standings: [], tasks: {} }, 'tasks must be a list of names'],
-    ['with a task of no name', { standings: [], tasks: ['a', {}] }, 'tasks[1]: is missing'],
-    ['with a team that is none', { standings: [3] }, 'standings[0]: must be an object'],
-    ['with a team of no name', { standings: [{ team: '', score: 1 }] }, 'standings[0]: team must not be empty'],
+    ['with tasks that are not a list', { standings: [], tasks: {} }, 'tasks must be a list of names'],
+    ['with a task without name', { standings: [], tasks: ['a', {}] }, 'tasks[1]: is missing'],
+    ['with a team that is not an object', { standings: [3] }, 'standings[0]: must be an object'],
+    ['with a team without name', { standings: [{ team: '', score: 1 }] }, 'standings[0]: team must not be empty'],
     [
-      'with a score of a fraction',
+      'with a fractional score',
       { standings: [{ team: 'a', score: '12.50' }] },
       'standings[0]: score has a fraction; --scale',
     ],
     [
-      'with a score that is no number',
+      'with a score that is not a number',
       { standings: [{ team: 'a', score: 'NaN' }] },
       'standings[0]: score must be a number',
     ],
     ['with NUL in a name', { standings: [{ team: 'a\0', score: 1 }] }, 'standings[0]: team must not hold NUL'],
-    ['with stats that are none', { standings: [stats(['x'])] }, 'standings[0]: taskStats must be an object'],
+    ['with stats that are not an object', { standings: [stats(['x'])] }, 'standings[0]: taskStats must be an object'],
     [
-      'with a stat that is none',
+      'with an invalid stat',
       { standings: [stats({ x: 3 })] },
       'standings[0].taskStats: task 1: must hold objects with points',
     ],
     [
-      'with a stat of no points',
+      'with a stat without points',
       { standings: [stats({ x: {} })] },
       'standings[0].taskStats: task 1: points is missing',
     ],
     [
-      'with points of a fraction',
+      'with fractional points',
       { standings: [stats({ x: { points: 0.5 } })] },
       'standings[0].taskStats: task 1: points has a fraction',
     ],
@@ -481,7 +489,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
     expect((await faultsOf('ctftime', JSON.stringify(body)))[0]).toContain(fault)
   })
 
-  test('a fraction that --scale leaves names its row', async () => {
+  test('a score still fractional after --scale is reported with its row', async () => {
     const body = JSON.stringify({
       standings: [
         { team: 'a', score: 1.5 },
@@ -493,7 +501,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
     ])
   })
 
-  test('more points than a number carries exactly, whether the file says so or its import finds out', async () => {
+  test('points past the largest exact number, found in the file or during the import', async () => {
     const awards = Array.from({ length: 9_008 }, (_, index) => award(index, 1, 1e12, '2026-01-31T18:00:00'))
     expect(await tables({ awards })).toEqual(['db/users.json: id 1: has too many points'])
     const tasks = Object.fromEntries(awards.map((_, index) => [`task ${index}`, { points: 1e12 }]))
@@ -504,7 +512,7 @@ describe.each(engines)('a file that is refused leaves %s as it was', (engine) =>
     ])
   })
 
-  test('with --replace, a file that names nobody', async () => {
+  test('with --replace, a file without any author', async () => {
     const empty = contest({ users: [user(1, { hidden: 1 })], solves: [], awards: [], submissions: [] })
     const fault = ['the file names nobody, so --replace would empty the portal']
     expect(await faultsOf('ctfd', ctfdZip(empty), '--replace')).toEqual(fault)
@@ -521,7 +529,7 @@ function stats(taskStats: unknown): object {
   return { pos: 1, team: 'a', score: 1, taskStats }
 }
 
-test('a file that is refused makes no store', async () => {
+test('a refused file creates no store', async () => {
   const file = join(folder, 'none.zip')
   writeFileSync(file, 'x')
   const store = join(folder, 'unmade.db')
@@ -533,7 +541,7 @@ test('a file that is refused makes no store', async () => {
   expect(existsSync(store)).toBe(false)
 })
 
-test('options that do not go together are wrong usage; a folder and a missing file are told', async () => {
+test('options that exclude each other are a usage error; a folder and a missing file are reported', async () => {
   mkdirSync(join(folder, 'folder'))
   const wrong: [string[], number, RegExp][] = [
     [['--with-accounts', '--format', 'ctfd', 'x'], 2, /^error: --with-accounts goes with --format ndjson alone\n$/],

@@ -59,7 +59,7 @@ describe.each(engines)('into %s', (engine) => {
     },
   )
 
-  test('a scoreboard gives who has which score; ids and scores may be texts, places and other fields are not taken', async () => {
+  test('a scoreboard sets names and scores; ids and scores may be texts, places and other fields are ignored', async () => {
     const { status, stderr } = await imports('ctfd-scoreboard', {
       success: true,
       data: [
@@ -87,7 +87,7 @@ describe.each(engines)('into %s', (engine) => {
     ])
   })
 
-  test('a later scoreboard moves scores; --replace removes who is on it no more', async () => {
+  test('a later scoreboard changes scores; --replace removes accounts that it no longer lists', async () => {
     const board = (...entries: [number, number][]) => ({
       data: entries.map(([account_id, score]) => ({ account_id, name: `n${account_id}`, score })),
     })
@@ -114,7 +114,7 @@ describe.each(engines)('into %s', (engine) => {
     ],
   }
 
-  test('a feed gives teams, tasks worth the least that anybody has for them, and who solved what when', async () => {
+  test('a feed sets teams, tasks at the lowest points that any team got for them, and dated solves', async () => {
     const { status, stderr } = await imports('ctftime', FEED)
     expect(status).toBe(0)
     expect(stderr).toContain('warning: 1 team(s) with a score below 0 have 0; standings: 3\n')
@@ -142,7 +142,7 @@ describe.each(engines)('into %s', (engine) => {
     )
   })
 
-  test("a feed as CTFd's plugin writes it is read: success first, members and brackets in it", async () => {
+  test("a feed written by CTFd's plugin is accepted, with success first, members and brackets", async () => {
     const member = { id: 5, oauth_id: null, name: 'm', score: 8_800, bracket_id: null, bracket_name: null }
     const entry = { pos: 1, account_id: 420, account_url: '/teams/420', account_type: 'team', oauth_id: null }
     const standings = [{ ...entry, team: 'a', score: 8_800, bracket_id: null, bracket_name: null, members: [member] }]
@@ -150,7 +150,7 @@ describe.each(engines)('into %s', (engine) => {
     expect(await scores()).toEqual({ a: 8_800 })
   })
 
-  test('the same feed again changes nothing, and another store gets the same ids', async () => {
+  test('importing the same feed again changes nothing, and another store gets the same ids', async () => {
     await imports('ctftime', FEED)
     const first = await exportFrom(made.store)
     expect((await imports('ctftime', FEED)).stdout).toMatch(/nothing changed\n$/)
@@ -160,7 +160,7 @@ describe.each(engines)('into %s', (engine) => {
     expect(await exportFrom(made.store)).toEqual(first)
   })
 
-  test('teams of one name are two teams, and said to be', async () => {
+  test('teams with the same name stay separate, with a warning', async () => {
     const { stderr } = await imports('ctftime', { standings: [1, 2, 3].map((score) => ({ team: 'a', score })) })
     expect(stderr).toContain(
       'warning: 2 team(s) have the name of one before them, and the id of their order; standings: 1, 2\n',
@@ -170,7 +170,7 @@ describe.each(engines)('into %s', (engine) => {
     expect(auteurs.find(({ score }) => score === 1)?.id_auteur).toBe(stableId('a'))
   })
 
-  test('--scale makes fractions whole, and what a sum of fractions is off by does not count', async () => {
+  test('--scale makes fractions whole, and ignores the rounding error of a sum', async () => {
     const standings = [
       { team: 'a', score: 0.1 + 0.2, taskStats: { x: { points: '0.30' } } },
       { team: 'b', score: '1e-1' },
@@ -184,14 +184,14 @@ describe.each(engines)('into %s', (engine) => {
     expect(await scores()).toEqual({ d: 5 })
   })
 
-  test('a feed without teams is no fault, and changes nothing', async () => {
+  test('a feed without teams is accepted and changes nothing', async () => {
     await importInto(made.store, [{ type: 'auteur', id_auteur: 1, nom: 'x', score: 3 }])
     expect((await imports('ctftime', '\ufeff{"standings":[]}')).stdout).toBe('0 lines read, nothing changed\n')
     expect(await scores()).toEqual({ x: 3 })
   })
 })
 
-test('an id made from a name is the first 52 bits of its SHA-256, so it is the same anywhere', () => {
+test('an id derived from a name is the first 52 bits of its SHA-256, the same everywhere', () => {
   expect(stableId('Web')).toBe(729_324_176_558_656)
   expect(stableId('abc')).toBe(0xba7816bf8f01c)
   for (let i = 0; i < 1_000; i++) expect(Number.isSafeInteger(stableId(String(i)))).toBe(true)

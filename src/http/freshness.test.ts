@@ -5,7 +5,7 @@ import type { DataTable, RecordColumn, Span } from '../store/dependencies.js'
 import { Reads } from '../store/reads.js'
 import { Freshness } from './freshness.js'
 
-/** What an answer shows, as one may write it. */
+/** What a response depends on, in a notation that is short to write. */
 interface Shown {
   tables: DataTable[]
   records: [RecordColumn, number][]
@@ -56,7 +56,7 @@ function dependenciesOf({ tables, records, orders }: Shown) {
   return { ...reads.dependencies(), tables }
 }
 
-/** Whether an entry touches an answer, said once more by hand. */
+/** Whether an entry affects a response, restated by hand. */
 function touches(entry: JournalEntry, { tables, records, orders }: Shown): boolean {
   const { type, supprime, id_auteur, id_challenge, id_rubrique, rangs = {} } = entry
   const table = (name: DataTable) => tables.includes(name)
@@ -82,7 +82,7 @@ function touches(entry: JournalEntry, { tables, records, orders }: Shown): boole
   })
 }
 
-test('an answer is fresh just as long as no entry since touches what it was made from', () => {
+test('a response is fresh exactly until an entry affects what it was made from', () => {
   fc.assert(
     fc.property(fc.array(fc.array(anyEntry, { maxLength: 3 }), { maxLength: 8 }), anyShown, (batches, shown) => {
       const freshness = new Freshness()
@@ -99,7 +99,7 @@ test('an answer is fresh just as long as no entry since touches what it was made
   )
 })
 
-test('what cannot be known, and what was forgotten to stay within bounds, counts as touched', () => {
+test('unknown changes, and changes dropped to stay within limits, count as affecting everything', () => {
   const freshness = new Freshness()
   const nothing = new Reads().dependencies()
   const isFresh = (...versions: number[]) => versions.map((version) => freshness.isFresh(nothing, version))

@@ -4,7 +4,7 @@ import { LogBudget, type Suppressed } from './log-budget.js'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('each minute has its lines of each kind and one report of the others', () => {
+test('each minute allows some lines of each kind and one report of the suppressed ones', () => {
   const reports: Suppressed[] = []
   const budget = new LogBudget(2, (suppressed) => reports.push(suppressed))
   const take = (kind: string, times: number) => Array.from({ length: times }, () => budget.take(kind))
@@ -21,7 +21,7 @@ test('each minute has its lines of each kind and one report of the others', () =
   expect(reports).toHaveLength(2)
 })
 
-test('any number of kinds takes a bounded number of lines', () => {
+test('the total number of lines is limited, however many kinds there are', () => {
   let suppressed = 0
   const budget = new LogBudget(1, (report) => {
     for (const count of Object.values(report)) suppressed += count

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 describe('the page', () => {
-  test('is one shell at each of its addresses, without a credential and without a word of the portal', async () => {
+  test('is the same shell at each of its addresses, without a credential and without data of the portal', async () => {
     for (const path of SHELLS) {
       const answer = await server.anonymous(path)
       const text = await answer.text()
@@ -27,7 +27,7 @@ describe('the page', () => {
     }
   })
 
-  test('speaks the language that the browser prefers of its two, and English to all others', async () => {
+  test('is French or English, by the preference of the browser, and English for all other languages', async () => {
     const languageOf = async (accepted?: string) => {
       const answer = await server.anonymous('/', {
         headers: accepted === undefined ? {} : { 'accept-language': accepted },
@@ -44,7 +44,7 @@ describe('the page', () => {
     }
   })
 
-  test('runs no inline script, loads from its own origin alone, and cannot be framed', async () => {
+  test('runs no inline script, loads from its own origin only, and cannot be framed', async () => {
     for (const path of SHELLS) {
       const answer = await server.anonymous(path)
       const policy = answer.headers.get('content-security-policy') as string
@@ -56,7 +56,7 @@ describe('the page', () => {
     }
   })
 
-  test('has files for ever under the names of their content, compressed as the client can read them', async () => {
+  test('serves files named by content hash, cacheable forever, in the encodings that the client accepts', async () => {
     expect(ASSETS.length).toBeGreaterThan(0)
     for (const name of ASSETS) {
       const plain = await fetchRaw(`/assets/${name}`, 'identity')
@@ -71,7 +71,7 @@ describe('the page', () => {
     }
   })
 
-  test('costs nobody a request, and is there for an address that has used all of its own', async () => {
+  test('is not counted against the rate limit, and is served to an address that has used its budget', async () => {
     for (let i = 0; i < 5; i++) await server.anonymous('/rubriques')
     await problemOf(await server.anonymous('/rubriques'), 'address_limited')
     for (const path of [...SHELLS, `/assets/${ASSETS[0]}`]) {
@@ -80,7 +80,7 @@ describe('the page', () => {
     }
   })
 
-  test('sends a file whole, whatever part of it is asked for', async () => {
+  test('ignores Range and sends whole files', async () => {
     const path = `/assets/${ASSETS[0]}`
     const whole = await (await server.anonymous(path)).text()
     for (const range of ['bytes=0-1', 'bytes=99999999-', 'bytes=5-1', 'bytes=', 'lines=1']) {
@@ -89,17 +89,17 @@ describe('the page', () => {
     }
   })
 
-  test('is not sent again to who has it', async () => {
+  test('is a 304 to a client that has it', async () => {
     const { headers } = await server.anonymous('/')
     const etag = headers.get('etag') as string
-    for (const held of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const again = await server.anonymous('/', { headers: { 'if-none-match': held } })
-      expect([held, again.status, await again.text()]).toEqual([held, 304, ''])
+    for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await server.anonymous('/', { headers: { 'if-none-match': tag } })
+      expect([tag, again.status, await again.text()]).toEqual([tag, 304, ''])
     }
     expect((await server.anonymous('/', { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
   })
 
-  test('takes GET and HEAD alone', async () => {
+  test('accepts only GET and HEAD', async () => {
     for (const path of ['/', '/p', '/p/classement', '/docs', `/assets/${ASSETS[0]}`]) {
       for (const method of METHODS.filter((each) => !['GET', 'HEAD', 'CONNECT', 'TRACE', 'TRACK'].includes(each))) {
         const answer = await server.anonymous(path, { method })
@@ -109,7 +109,7 @@ describe('the page', () => {
     }
   })
 
-  test("leaves the API's paths to JSON, for a browser too, and hides what is not there", async () => {
+  test('leaves the paths of the API to JSON, also for a browser, and hides everything else', async () => {
     const headers = { accept: 'text/html,application/xhtml+xml', cookie: `api_key=${server.key}` }
     for (const path of ['/classement', '/challenges/1', '/openapi.json']) {
       const answer = await server.get(path, { headers })
@@ -129,7 +129,7 @@ describe('the page', () => {
   })
 })
 
-/** Without the decompression that `fetch` does by itself. */
+/** Unlike `fetch`, this does not decompress the body. */
 async function fetchRaw(path: string, encoding: 'br' | 'gzip' | 'identity') {
   const answer = await server.app.inject({ url: path, headers: { 'accept-encoding': encoding } })
   const packed = answer.rawPayload

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../../test/harness.js'
 import { exchange, parseAnswer, petitPortail, postLogin, problemOf } from '../../test/wire.js'
 
-describe('odd bytes', () => {
+describe('unusual bytes', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startServer(petitPortail)
@@ -11,7 +11,7 @@ describe('odd bytes', () => {
 
   for (const bytes of ['caf\xe9', 'a\xff', '\xc0\xae', '\xed\xa0\x80', '\xf0\x9f\x98']) {
     const shown = Buffer.from(bytes, 'latin1').toString('hex')
-    test(`a JSON body that is not UTF-8 (${shown}) is a 400, and nobody is signed in or refused`, async () => {
+    test(`a JSON body that is not UTF-8 (${shown}) is a 400, and does not count as a login`, async () => {
       const body = Buffer.from(`{"login":"${bytes}","password":"some password"}`, 'latin1')
       const headers = { 'content-type': 'application/json' }
       const response = await server.anonymous('/login', { method: 'POST', headers, body })
@@ -20,14 +20,14 @@ describe('odd bytes', () => {
     })
   }
 
-  test('a JSON body in UTF-8 is read as it is, a mark of the byte order before it or not', async () => {
+  test('a JSON body in UTF-8 is read unchanged, with or without a byte-order mark', async () => {
     for (const mark of ['', '\u{feff}']) {
       const response = await postLogin(server, `${mark}{"login":"élodie 😀","password":"some password"}`)
       await problemOf(response, 'login_refused')
     }
   })
 
-  test('a credential behind 1,900 other header lines is found', async () => {
+  test('a credential after 1,900 other header lines is found', async () => {
     const lines = 'a:b\r\n'.repeat(1_900)
     const credential = `Cookie: api_key=${server.key}\r\n`
     const head = `GET /challenges HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${lines}`
@@ -36,13 +36,13 @@ describe('odd bytes', () => {
   })
 })
 
-describe('what a trusted proxy says', () => {
+describe('headers of a trusted proxy', () => {
   let server: TestServer
   afterEach(() => server.close())
 
-  test('of the scheme counts where it is http or https, whatever its case', async () => {
+  test('X-Forwarded-Proto is used if it is http or https, in any case', async () => {
     server = await startServer(petitPortail, { settings: { trustProxy: 'loopback' } })
-    for (const [said, scheme, secure] of [
+    for (const [sent, scheme, secure] of [
       ['https', 'https', true],
       ['HTTPS', 'https', true],
       ['http', 'http', false],
@@ -51,22 +51,22 @@ describe('what a trusted proxy says', () => {
       ['https://evil.example/?', 'http', false],
       ['', 'http', false],
     ] as const) {
-      const headers = { 'x-forwarded-proto': said }
+      const headers = { 'x-forwarded-proto': sent }
       const link = (await server.get('/challenges', { headers })).headers.get('link')
-      expect([said, link?.split('/challenges')[0]]).toEqual([said, `<${scheme}://${new URL(server.url).host}`])
+      expect([sent, link?.split('/challenges')[0]]).toEqual([sent, `<${scheme}://${new URL(server.url).host}`])
       const cookie = (await postLogin(server, undefined, headers)).headers.getSetCookie()[0]
-      expect([said, cookie?.endsWith('; Secure')]).toEqual([said, secure])
+      expect([sent, cookie?.endsWith('; Secure')]).toEqual([sent, secure])
     }
   })
 
-  test('of the client counts where it is an address: else the proxy pays and is logged', async () => {
+  test('X-Forwarded-For is used if it is an address; otherwise the proxy is charged and logged', async () => {
     server = await startServer(petitPortail, {
       settings: { trustProxy: 'loopback', rateLimit: 600, addressRateLimit: 4 },
     })
     const garbage = ['unknown', '<script>', '203.0.113.300', '198.51.100.7, x', '_hidden']
     const codes = []
-    for (const said of garbage) {
-      const response = await server.anonymous('/challenges', { headers: { 'x-forwarded-for': said } })
+    for (const sent of garbage) {
+      const response = await server.anonymous('/challenges', { headers: { 'x-forwarded-for': sent } })
       codes.push(response.status)
     }
     expect(codes).toEqual([401, 401, 401, 401, 429])

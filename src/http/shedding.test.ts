@@ -18,24 +18,24 @@ async function ask(path = '/'): Promise<string> {
   return (await fetch(app.listeningOrigin + path)).text()
 }
 
-function hold(milliseconds: number): void {
+function block(milliseconds: number): void {
   for (const end = performance.now() + milliseconds; performance.now() < end; );
 }
 
-/** Each turn of the event loop takes 50 ms until a work is over. */
+/** Each turn of the event loop takes 50 ms until `work` is over. */
 async function lagging<T>(work: () => Promise<T>): Promise<T> {
   let isOver = false
   const result = work().finally(() => {
     isOver = true
   })
   while (!isOver) {
-    hold(50)
+    block(50)
     await nextTurn()
   }
   return result
 }
 
-test('while most turns of the event loop are too long, requests are shed and probes are not; then all are served', async () => {
+test('while most turns of the event loop are too long, requests are shed and probes are not; afterwards all are served', async () => {
   shedLoad(app, { maxDelayMilliseconds: 20, checkMilliseconds: 20 })
   await app.listen({ host: '127.0.0.1', port: 0 })
   await lagging(() => vi.waitFor(async () => expect(await ask()).toBe('overloaded'), PATIENCE))
@@ -43,12 +43,12 @@ test('while most turns of the event loop are too long, requests are shed and pro
   await vi.waitFor(async () => expect(await ask()).toBe('served'), PATIENCE)
 })
 
-test('one long turn, as a start on a slow machine has, sheds nothing', async () => {
+test('one long turn, as at the start on a slow machine, sheds nothing', async () => {
   shedLoad(app)
   await app.ready()
-  hold(2_500)
+  block(2_500)
   await app.listen({ host: '127.0.0.1', port: 0 })
   expect(await ask()).toBe('served')
-  hold(2_500)
+  block(2_500)
   expect(await ask()).toBe('served')
 })

@@ -13,7 +13,7 @@ type Settings = NonNullable<NonNullable<Parameters<typeof startServer>[1]>['sett
 
 const OPENSSL = 'openssl'
 
-/** So long that whoever waits for it fails. */
+/** Timeouts so long that a test that waits for one fails. */
 const NEVER: Settings = { requestTimeoutSeconds: 600, keepAliveSeconds: 600 }
 
 let server: TestServer
@@ -42,7 +42,7 @@ async function startTls(settings: Settings): Promise<void> {
   await start({ ...settings, tlsKey, tlsCert })
 }
 
-/** A client that writes a text and never closes, not even when the server does. */
+/** A client that writes a text and never closes its connection, not even after the server does. */
 async function open(text: string): Promise<Socket> {
   const { hostname, port } = new URL(server.url)
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }).on('error', () => undefined)
@@ -65,7 +65,7 @@ const HALF_A_BODY = 'POST /login HTTP/1.1\r\nHost: a\r\nContent-Type: applicatio
 const HALF_A_HANDSHAKE = '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'
 
 describe('a request that does not arrive in time', () => {
-  test('holds no connection, even where the client never closes: silent, half a head, half a body', async () => {
+  test('is disconnected, even if the client never closes: silent, half a head, half a body', async () => {
     await start({ requestTimeoutSeconds: 1 })
     let accepted = 0
     server.app.server.on('connection', () => accepted++)
@@ -75,7 +75,7 @@ describe('a request that does not arrive in time', () => {
     expect((await server.get('/challenges')).status).toBe(200)
   })
 
-  test('nor does a TLS handshake', async () => {
+  test('is disconnected during a TLS handshake too', async () => {
     await startTls({ requestTimeoutSeconds: 1 })
     let accepted = 0
     server.app.server.on('connection', () => accepted++)
@@ -85,8 +85,8 @@ describe('a request that does not arrive in time', () => {
   })
 })
 
-describe('a stop', () => {
-  test('answers every request of clients that go on asking, and tells them to close', async () => {
+describe('a shutdown', () => {
+  test('answers every request of active clients, with Connection: close', async () => {
     await start(NEVER)
     let closing: Promise<void> | undefined
     let answers = 0
@@ -107,7 +107,7 @@ describe('a stop', () => {
     expect(await countConnections()).toBe(0)
   })
 
-  test('still answers what a client asks first after the signal', async () => {
+  test('still answers the first request after the signal', async () => {
     await start(NEVER)
     const socket = await open('')
     await ask(socket)
@@ -116,7 +116,7 @@ describe('a stop', () => {
     await closing
   })
 
-  test('waits for nobody who asks nothing: silent, idle, or half a request', async () => {
+  test('does not wait for connections without a request in flight: silent, idle, or half a request', async () => {
     await start(NEVER)
     await openMany('', HALF_A_HEAD)
     const idle = await open('')
@@ -127,7 +127,7 @@ describe('a stop', () => {
     expect(await countConnections()).toBe(0)
   })
 
-  test('nor for who does not finish a TLS handshake, or has and is idle', async () => {
+  test('does not wait for unfinished TLS handshakes or idle TLS connections', async () => {
     await startTls(NEVER)
     await openMany('', HALF_A_HANDSHAKE)
     const idle = connectTls({ port: Number(new URL(server.url).port), host: '127.0.0.1', rejectUnauthorized: false })
@@ -139,7 +139,7 @@ describe('a stop', () => {
   })
 })
 
-/** Asks for a page and reads the whole answer. Throws where the connection ends before. */
+/** Requests a page and reads the whole response. Rejects if the connection ends before. */
 function ask(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { WorkerLimits } from './workers.js'
 
-/** Answers every charge with what no process would count by itself. */
+/** Answers every charge with numbers that no process would compute by itself. */
 const SUPERVISOR = `
   const { parentPort } = require('node:worker_threads')
   const budget = { allowed: true, remaining: 77, resetSeconds: 1 }
@@ -12,7 +12,7 @@ const SUPERVISOR = `
     parentPort.postMessage({ kind: 'budgets', batch, budgets: calls.map(() => budget) }))
   parentPort.postMessage('ready')`
 
-test('an event loop that was held up for longer than a supervisor may take is no sign that the supervisor hangs', async () => {
+test('a blocked event loop does not make a worker believe that the supervisor hangs', async () => {
   const supervisor = new Worker(SUPERVISOR, { eval: true })
   await once(supervisor, 'message')
   const warnings: string[] = []

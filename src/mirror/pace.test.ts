@@ -4,14 +4,14 @@ import { makePace } from './pace.js'
 const START = Date.parse('2026-03-01T12:00:00Z')
 const { signal } = new AbortController()
 
-/** A clock whose sleepers wake in their order. */
+/** A clock that wakes its sleepers in order of time. */
 function makeClock() {
   let now = START
   const sleepers: { at: number; wake: () => void }[] = []
   return {
     now: () => now,
     sleep: (milliseconds: number) => new Promise<void>((wake) => void sleepers.push({ at: now + milliseconds, wake })),
-    /** Wakes them all, those who go to sleep again too. */
+    /** Wakes all sleepers, also those who sleep again. */
     async pass() {
       for (;;) {
         await new Promise(setImmediate)
@@ -27,20 +27,23 @@ function makeClock() {
 test.each([
   ['RateLimit', (pace: ReturnType<typeof makePace>) => pace.heed({ ratelimit: '"x";r=0;t=60' })],
   ['Retry-After', (pace: ReturnType<typeof makePace>) => pace.rest(60_000)],
-])('requests that wait for their turn keep to a rest that %s asks for meanwhile, a ceiling apart', async (_, ask) => {
-  const clock = makeClock()
-  const pace = makePace(1, clock)
-  const sent: number[] = []
-  const turns = [1, 2, 3].map(() => pace.turn(signal).then(() => sent.push((clock.now() - START) / 1_000)))
-  await new Promise(setImmediate)
-  ask(pace)
-  await clock.pass()
-  await Promise.all(turns)
-  expect(sent).toEqual([0, 60, 61])
-  expect(pace.waitedMilliseconds()).toBeGreaterThanOrEqual(57_000)
-})
+])(
+  'queued requests obey a pause set by %s meanwhile, and then follow each other at the maximum rate',
+  async (_, ask) => {
+    const clock = makeClock()
+    const pace = makePace(1, clock)
+    const sent: number[] = []
+    const turns = [1, 2, 3].map(() => pace.turn(signal).then(() => sent.push((clock.now() - START) / 1_000)))
+    await new Promise(setImmediate)
+    ask(pace)
+    await clock.pass()
+    await Promise.all(turns)
+    expect(sent).toEqual([0, 60, 61])
+    expect(pace.waitedMilliseconds()).toBeGreaterThanOrEqual(57_000)
+  },
+)
 
-test('a window or a wait past all dates is a rest of a week, and told', async () => {
+test('a window or wait past all dates pauses for a week, and is reported', async () => {
   for (const ask of [
     (pace: ReturnType<typeof makePace>) => pace.heed({ ratelimit: '"x";r=0;t=999999999999999' }),
     (pace: ReturnType<typeof makePace>) => pace.rest(999_999_999_999_000),

@@ -9,12 +9,12 @@ const read = (date: unknown) =>
   )
 
 test.each(['2026-01-31T12:00:00Z', '2026-99-99T00:00:00Z', null])(
-  'a date is a text or null here, and checked by the store that keeps it: %j',
+  'a date is accepted as a text or null, because the store checks it: %j',
   (date) => {
     expect(read(date)).toMatchObject({ validations: [{ date }] })
   },
 )
 
-test('a date that is neither is told with its place', () => {
+test('a date of another type is reported with its place', () => {
   expect(() => read(5)).toThrow(/^\/auteurs\/1: validations\.0\.date must /)
 })

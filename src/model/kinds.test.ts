@@ -10,7 +10,7 @@ interface Found {
   isNullable: boolean
 }
 
-describe.each(engines)('the tables that the migrations make on %s', (engine) => {
+describe.each(engines)('the tables that the migrations create on %s', (engine) => {
   let store: Store
   let close: () => Promise<void>
   beforeAll(async () => {
@@ -20,7 +20,7 @@ describe.each(engines)('the tables that the migrations make on %s', (engine) => 
   })
   afterAll(() => close())
 
-  test.each<Kind>([...KINDS])('have the columns that the model has of $table', async (kind) => {
+  test.each<Kind>([...KINDS])('have the columns of the model of $table', async (kind) => {
     const found = await store.read((db) => findColumns(db, kind.table))
     const described = Object.entries(columnsOf(kind)).map(([name, { type, isNullable }]) => ({
       name,
@@ -30,18 +30,18 @@ describe.each(engines)('the tables that the migrations make on %s', (engine) => 
     expect(found.sort(byName)).toEqual(described.sort(byName))
   })
 
-  test.each<Kind>([...KINDS])('have one row for each key of $table', async ({ table, key }) => {
+  test.each<Kind>([...KINDS])('have a unique key on the key of $table', async ({ table, key }) => {
     const unique = await store.read((db) => findUnique(db, table))
     expect(unique).toContainEqual(key)
   })
 
-  test.each<Kind>([...KINDS])('have the columns of the list in a line of $table', async ({ list }) => {
+  test.each<Kind>([...KINDS])('have the columns that the list of $table reads', async ({ list }) => {
     if (!list) return
     const found = await store.read((db) => findColumns(db, list.table))
     expect(found.map(({ name }) => name)).toEqual(expect.arrayContaining([...list.columns]))
   })
 
-  test.each<Kind>([...KINDS])('have a search index of the folded columns of $table, if there are any', async (kind) => {
+  test.each<Kind>([...KINDS])('have a search index on the folded columns of $table, if it has any', async (kind) => {
     expect(await store.read((db) => findSearched(db, kind.table))).toEqual(kind.searched)
   })
 })
@@ -63,7 +63,7 @@ async function findColumns(db: Db, table: string): Promise<Found[]> {
   }))
 }
 
-/** The lists of columns that are unique, the primary key among them. */
+/** The unique lists of columns, including the primary key. */
 async function findUnique(db: Db, table: string): Promise<string[][]> {
   const rows = await db.select<{ index: string; name: string }>(
     db.engine === 'sqlite'

@@ -20,8 +20,8 @@ describe.each(engines)('a dump for %s', (engine) => {
 
   afterAll(() => close())
 
-  describe('a line that is no line', () => {
-    test('a last line cut short is told with its number, and nothing of the dump is kept', async () => {
+  describe('an invalid line', () => {
+    test('a truncated last line is reported with its number, and nothing of the dump is kept', async () => {
       const whole = [auteur({ id_auteur: 8 }), auteur({ id_auteur: 9 })].map((line) => JSON.stringify(line)).join('\n')
       for (const cut of [1, 10, 30]) {
         expect(await faultsOf(whole.slice(0, -cut))).toEqual([
@@ -51,13 +51,13 @@ describe.each(engines)('a dump for %s', (engine) => {
         '{"__proto__":{"type":"auteur","id_auteur":9,"nom":"x"}}',
         /type must be one of/,
       ],
-    ])('%s is a fault with its number', async (_, line, fault) => {
+    ])('%s is reported with its line number', async (_, line, fault) => {
       const faults = await faultsOf(`${JSON.stringify(auteur({ id_auteur: 9 }))}\n\n${line}\n`)
       expect(faults).toEqual([expect.stringMatching(/^line 3: /)])
       expect(faults[0]).toMatch(fault)
     })
 
-    test('bytes that are not UTF-8 are a fault: a stray byte, a half, an overlong form, a surrogate', async () => {
+    test('bytes that are not UTF-8 are a fault: a stray byte, a truncated sequence, an overlong form, a surrogate', async () => {
       for (const bytes of ['ff', 'c3', 'c080', 'eda080', 'e9']) {
         const line = Buffer.concat([
           Buffer.from('{"type":"auteur","id_auteur":9,"nom":"'),
@@ -70,7 +70,7 @@ describe.each(engines)('a dump for %s', (engine) => {
       }
     })
 
-    test('a character cut between two chunks of the stream is read whole', async () => {
+    test('a character split between two chunks of the stream is decoded', async () => {
       const bytes = Buffer.from(`${JSON.stringify(auteur({ nom: 'Élodie 🚩 한' }))}\n`)
       const { close: closeOther, store: other } = await makeStore(engine)
       await importDump(other, Readable.from([...bytes].map((byte) => Buffer.from([byte]))), options)
@@ -78,7 +78,7 @@ describe.each(engines)('a dump for %s', (engine) => {
       await closeOther()
     })
 
-    test('a line of 100 MB is a fault with its number, and is never held in memory', async () => {
+    test('a line of 100 MB is reported with its number, and is never buffered whole', async () => {
       const chunk = Buffer.alloc(65_536, 'a')
       const growth = { bytes: 0 }
       async function* bytes() {
@@ -99,7 +99,7 @@ describe.each(engines)('a dump for %s', (engine) => {
       expect(await everything()).toEqual(before)
     })
 
-    test('the longest line that is read is read, and one byte more is a fault', async () => {
+    test('a line of the maximum length is read, and one byte more is a fault', async () => {
       const line = (bytes: number) => {
         const start = `${JSON.stringify(auteur({ id_auteur: 9 })).slice(0, -1)},"x":"`
         return `${start}${'a'.repeat(bytes - start.length - 2)}"}\n{"type":"?"}\n`
@@ -121,7 +121,7 @@ describe.each(engines)('a dump for %s', (engine) => {
     })
   })
 
-  describe('a field that is missing or wrong is named, with what it takes', () => {
+  describe('a missing or wrong field is reported with its name and what it accepts', () => {
     const long = 'x'.repeat(1_001)
     test.each<[DumpLine, string]>([
       [auteur({ nom: undefined }), 'nom is missing'],
@@ -174,7 +174,7 @@ describe.each(engines)('a dump for %s', (engine) => {
       expect(await faultsOf([auteur({ id_auteur: 9 }), line])).toEqual([`line 2: ${fault}`])
     })
 
-    test('half of a surrogate pair is refused in every text, written as an escape', async () => {
+    test('an unpaired surrogate, written as an escape, is refused in every text', async () => {
       for (const half of ['\\ud83d', '\\ude80', '\\ude80\\ud83d', 'a\\udfffb']) {
         for (const name of ['nom', 'statut', 'lang']) {
           const line = `{"type":"auteur","id_auteur":9,"nom":"x","${name}":"${half}"}`
@@ -183,7 +183,7 @@ describe.each(engines)('a dump for %s', (engine) => {
       }
     })
 
-    test('numbers past what JSON carries exactly are refused, not rounded', async () => {
+    test('numbers past the largest exact one of JSON are refused, not rounded', async () => {
       for (const number of ['9007199254740992', '9007199254740993', '1e400', '123456789012345678901234567890']) {
         const line = `{"type":"auteur","id_auteur":${number},"nom":"x"}`
         expect(await faultsOf(line)).toEqual(['line 1: id_auteur must be an integer from 1 to 9007199254740991'])
@@ -211,7 +211,7 @@ describe.each(engines)('a dump for %s', (engine) => {
       ])
     })
 
-    test('url_challenge takes a path, with leading slash or without, and an http or https address', async () => {
+    test('url_challenge accepts a path, with or without a leading slash, and an http or https address', async () => {
       const { close: closeOther, store: other } = await makeStore(engine)
       for (const url of ['fr/Challenges/x', '/fr/x', 'x?a=b:c#d', 'é/ü', 'https://other.example/x', 'HTTP://h/']) {
         await importInto(other, [...portal, challenge({ id_challenge: 9, url_challenge: url })])
@@ -222,7 +222,7 @@ describe.each(engines)('a dump for %s', (engine) => {
   })
 
   describe('accounts', () => {
-    test('are refused without --with-accounts, also to be removed', async () => {
+    test('are refused without --with-accounts, even to remove them', async () => {
       for (const line of [compte, { type: 'compte', login: 'alice', supprime: true }]) {
         expect(await faultsOf([auteur({}), line], false)).toEqual([
           'line 2: a compte is imported only with --with-accounts',
@@ -245,7 +245,7 @@ describe.each(engines)('a dump for %s', (engine) => {
       ['less memory than its lanes need', argon2id('m=63,t=2,p=8')],
       ['no salt', argon2id('m=19456,t=2,p=1').replace('$c29tZXNhbHQ$', '$$')],
       ['a newline at its end', `${argon2id('m=19456,t=2,p=1')}\n`],
-    ])('with %s in place of a bounded argon2id hash are refused', async (_, mot_de_passe) => {
+    ])('an account with %s in place of a valid argon2id hash is refused', async (_, mot_de_passe) => {
       const faults = await faultsOf([{ ...compte, mot_de_passe }])
       expect(faults).toEqual([
         'line 1: mot_de_passe must be an argon2id hash of at most 256 MiB, 10 passes and 8 lanes',
@@ -253,7 +253,7 @@ describe.each(engines)('a dump for %s', (engine) => {
       expect(faults.join()).not.toContain(mot_de_passe)
     })
 
-    test('with hashes at the bounds are taken', async () => {
+    test('an account with a hash at the limits is accepted', async () => {
       const { close: closeOther, store: other } = await makeStore(engine)
       for (const hash of ['m=262144,t=10,p=8', 'm=8,t=1,p=1']) {
         await importInto(other, [...portal, { ...compte, mot_de_passe: argon2id(hash) }], { withAccounts: true })
@@ -269,18 +269,18 @@ describe.each(engines)('a dump for %s', (engine) => {
       [{ expiration: undefined }, /cles \[0\]\.expiration must be a date/],
       [{ nom: '' }, /cles \[0\]\.nom must not be empty/],
       [{ id: 0 }, /cles \[0\]\.id must be an integer/],
-    ])('with a key that has %j are refused', async (fields, fault) => {
+    ])('an account with a key that has %j is refused', async (fields, fault) => {
       expect((await faultsOf([{ ...compte, cles: [{ ...cle, ...fields }] }]))[0]).toMatch(fault)
     })
 
-    test('with keys that are no list of objects, or flags that are not true or false, are refused', async () => {
+    test('an account whose keys are not a list of objects, or whose flags are not booleans, is refused', async () => {
       for (const fields of [{ cles: {} }, { cles: [3] }, { cles: [null] }, { operateur: 1 }, { desactive: 'no' }]) {
         expect(await faultsOf([{ ...compte, ...fields }])).toHaveLength(1)
       }
     })
   })
 
-  test('the first 20 kinds of faults are listed in the order of the lines, all are counted, and the message says both', async () => {
+  test('the first 20 kinds of faults are listed in order of the lines, all are counted, and the message has both', async () => {
     const lines = [
       ...Array.from({ length: 50 }, (_, i) => (i % 2 ? auteur({ id_auteur: i }) : auteur({ nom: i }))),
       ...Array.from({ length: 25 }, (_, i) => ({ ...compte, cles: [...Array(i).fill(cle), 3] })),
@@ -297,7 +297,7 @@ describe.each(engines)('a dump for %s', (engine) => {
     expect(await everything()).toEqual(before)
   })
 
-  test('many references to nothing are listed 20 at most, with their count', async () => {
+  test('missing references are listed up to 20, with their total', async () => {
     const lines = Array.from({ length: 100 }, (_, i) => validation({ id_auteur: 1_000 + i }))
     const error = (await importInto(store, lines).catch((thrown: unknown) => thrown)) as ImportError
     expect([error.faults.count, error.faults.shown.length]).toEqual([100, 20])
@@ -305,7 +305,7 @@ describe.each(engines)('a dump for %s', (engine) => {
     expect(await everything()).toEqual(before)
   })
 
-  test('a stream that breaks off is an error, and nothing is kept', async () => {
+  test('a stream that breaks off is an error and changes nothing', async () => {
     async function* bytes() {
       yield Buffer.from(`${JSON.stringify(auteur({ id_auteur: 9 }))}\n`)
       throw new Error('the cable was pulled')
@@ -358,7 +358,7 @@ async function everything(): Promise<unknown> {
   return [await exportFrom(store, { withAccounts: true }), await store.versions()]
 }
 
-/** Imports what must be refused, and says why it was; the store is as it was. */
+/** Imports lines that must be refused and returns the faults. The store must be unchanged. */
 async function faultsOf(dump: DumpLine[] | string | Buffer, withAccounts = true): Promise<string[]> {
   const bytes = Array.isArray(dump)
     ? Buffer.from(dump.map((line) => `${JSON.stringify(line)}\n`).join(''))

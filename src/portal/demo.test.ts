@@ -17,7 +17,7 @@ test('each call gives the same lines', () => {
   expect([...demoPortal()]).toEqual(lignes)
 })
 
-test('the lines come type by type, with ids from 1, in the promised numbers', () => {
+test('the lines come type by type, with ids from 1, in the documented numbers', () => {
   const types = lignes.map((ligne) => ligne.type).filter((type, i, tous) => type !== tous[i - 1])
   expect(types).toEqual(['rubrique', 'auteur', 'challenge', 'validation', 'environnement_virtuel'])
   expect([rubriques.length, auteurs.length, challenges.length, environnements.length]).toEqual([10, 4000, 101, 7])
@@ -76,22 +76,22 @@ test('the harder a challenge, the fewer solve it', () => {
   expect(moyennes).toEqual([...moyennes].sort((a, b) => b - a))
 })
 
-test('the page of 100 rows at row 2450 starts at or below place 2451 and passes 2500, a place that is tied', () => {
+test('the page of 100 rows at row 2450 starts at or below place 2451 and goes past 2500, a shared place', () => {
   const page = classement.slice(2450, 2550).map(({ place }) => place)
   expect(page[0]).toBe(2447)
   expect(page.filter((place) => place === 2500).length).toBeGreaterThan(1)
   expect(page.at(-1)).toBeGreaterThan(2500)
 })
 
-test('most ranked authors share their place, and author 1 is ranked among the good ones', () => {
-  // Rows are sorted: alone in its place is who has neither neighbour in it.
+test('most ranked authors share their place, and author 1 has a good one', () => {
+  // The ranking is sorted, so an author is alone in a place if neither neighbour shares it.
   const seuls = classement.filter((r, i) => [i - 1, i + 1].every((j) => classement[j]?.place !== r.place))
   expect(seuls.length).toBeLessThan(classement.length / 10)
   expect(classement.find(({ id_auteur }) => id_auteur === 1)!.place).toBeLessThan(400)
 })
 
 test.each(engines)(
-  '%s takes it whole, finds nothing wrong with it, and has nothing to change the second time',
+  '%s imports it, finds no fault in it, and changes nothing when it is imported again',
   async (engine) => {
     const { store, close } = await makeStore(engine)
     await importInto(store, dump)

@@ -15,8 +15,8 @@ describe.each(engines)('an import on %s', (engine) => {
 
   afterEach(() => close())
 
-  describe('the lines of a dump', () => {
-    test('come in any order, even those that others refer to last', async () => {
+  describe('lines of a dump', () => {
+    test('may come in any order, even references before what they name', async () => {
       await importInto(store, [...portal].reverse())
       const reversed = await exportFrom(store)
       const other = await makeStore(engine)
@@ -37,7 +37,7 @@ describe.each(engines)('an import on %s', (engine) => {
       expect(await store.versions()).toEqual(before)
     })
 
-    test('replace the record of their id whole: a field that a line leaves out becomes unknown', async () => {
+    test('replace the whole record with their id: a field that a line omits becomes unknown', async () => {
       await importInto(store, portal)
       await importInto(store, [{ ...challenge(1, 10), soustitre: 's', lang: 'fr', auteurs: [1, 2] }])
       await importInto(store, [{ type: 'challenge', id_challenge: 1, id_rubrique: 2, titre: 'new', score: 1 }])
@@ -46,7 +46,7 @@ describe.each(engines)('an import on %s', (engine) => {
       })
     })
 
-    test('may be blank, end with CR LF, begin with a byte-order mark and lack the last newline', async () => {
+    test('may be blank, end with CR LF, start with a byte-order mark and lack the last newline', async () => {
       const text = `\ufeff${JSON.stringify(auteur(1))}\r\n\r\n   \n${JSON.stringify(auteur(2))}`
       const report = await importInto(store, text)
       expect(report.lines).toBe(4)
@@ -56,12 +56,12 @@ describe.each(engines)('an import on %s', (engine) => {
       ])
     })
 
-    test('may have fields that the dump does not know; they are left out and told', async () => {
+    test('may have unknown fields, which are ignored and reported', async () => {
       const report = await importInto(store, [{ ...auteur(1), age: 3 }, { ...auteur(2), age: 4 }, rubrique(1)])
       expect([...report.unknownFields]).toEqual([['auteur.age', 2]])
     })
 
-    test('are counted by what they did to each kind of record', async () => {
+    test('are counted by their effect on each kind of record', async () => {
       await importInto(store, portal)
       const { tallies } = await importInto(store, [
         auteur(3),
@@ -79,7 +79,7 @@ describe.each(engines)('an import on %s', (engine) => {
       })
     })
 
-    test('that are equal count once, in whatever notation; of two that differ the fault names both lines', async () => {
+    test('count once if equal, in whatever notation; two that differ are a fault that names both lines', async () => {
       const once = { ...validation(1, 1), date: '2025-01-01T12:00:00Z' }
       await importInto(store, [
         ...portal.slice(0, 6),
@@ -108,22 +108,18 @@ describe.each(engines)('an import on %s', (engine) => {
 
   describe('an import with a fault', () => {
     test.each<[string, DumpLine[], RegExp]>([
-      ['a bad line at the end', [auteur(9), { type: 'auteur', id_auteur: 0, nom: 'x' }], /^line 2: id_auteur/],
-      ['a rubrique that is not there', [challenge(9, 1, 77)], /^line 1: id_rubrique names 77/],
+      ['an invalid line at the end', [auteur(9), { type: 'auteur', id_auteur: 0, nom: 'x' }], /^line 2: id_auteur/],
+      ['a missing rubrique', [challenge(9, 1, 77)], /^line 1: id_rubrique names 77/],
+      ['a missing author of a challenge', [{ ...challenge(1, 1), auteurs: [1, 77] }], /^line 1: auteurs names 77/],
+      ['a validation by a missing author', [auteur(9), validation(77, 1)], /^line 2: id_auteur names 77/],
+      ['a validation of a missing challenge', [auteur(9), validation(1, 77)], /^line 2: id_challenge names 77/],
       [
-        'an author of a challenge who is not there',
-        [{ ...challenge(1, 1), auteurs: [1, 77] }],
-        /^line 1: auteurs names 77/,
-      ],
-      ['a validation by nobody', [auteur(9), validation(77, 1)], /^line 2: id_auteur names 77/],
-      ['a validation of nothing', [auteur(9), validation(1, 77)], /^line 2: id_challenge names 77/],
-      [
-        'a rubrique in use removed',
+        'the removal of a rubrique in use',
         [{ ...rubrique(1), supprime: true }],
         /^line 1: rubrique 1 is still used by challenge 1/,
       ],
       [
-        'an author removed whom a line names',
+        'the removal of an author whom a line names',
         [
           { ...auteur(1), supprime: true },
           { ...challenge(2, 1), auteurs: [1] },
@@ -131,12 +127,12 @@ describe.each(engines)('an import on %s', (engine) => {
         /^line 2: auteurs names 1/,
       ],
       [
-        'a challenge removed whose validation a line names',
+        'the removal of a challenge whose validation a line names',
         [validation(1, 1), { ...challenge(1, 1), supprime: true }],
         /^line 1: id_challenge names 1/,
       ],
-      ['an account where none was asked for', [compte], /^line 1: .*--with-accounts/],
-    ])('leaves the export as it was, byte for byte: %s', async (_, lines, fault) => {
+      ['an account without --with-accounts', [compte], /^line 1: .*--with-accounts/],
+    ])('leaves the export unchanged, byte for byte: %s', async (_, lines, fault) => {
       await importInto(store, [...portal, compte], { withAccounts: true })
       const before = [JSON.stringify(await exportFrom(store, { withAccounts: true })), await store.versions()]
       const faults = await faultsOf(lines)
@@ -145,7 +141,7 @@ describe.each(engines)('an import on %s', (engine) => {
       expect([JSON.stringify(await exportFrom(store, { withAccounts: true })), await store.versions()]).toEqual(before)
     })
 
-    test('with --replace too leaves everything that it would have removed', async () => {
+    test('removes nothing with --replace either', async () => {
       await importInto(store, portal)
       const before = await exportFrom(store)
       expect(await faultsOf([auteur(1), challenge(1, 1)], { replace: true })).toEqual([
@@ -154,7 +150,7 @@ describe.each(engines)('an import on %s', (engine) => {
       expect(await exportFrom(store)).toEqual(before)
     })
 
-    test('leaves the store usable for the next', async () => {
+    test('leaves the store usable for the next import', async () => {
       expect(await faultsOf([validation(1, 1)])).toHaveLength(2)
       await importInto(store, portal)
       expect(await exportFrom(store)).toHaveLength(portal.length)
@@ -175,7 +171,7 @@ describe.each(engines)('an import on %s', (engine) => {
       expect(await counts()).toEqual({ sessions: 0, cles_api: 0 })
     })
 
-    test('removes a challenge with its validations and authorships; its score leaves the solvers', async () => {
+    test('removes a challenge with its validations and authorships, and its points from the scores of its solvers', async () => {
       await importInto(store, portal)
       await importInto(store, [{ type: 'challenge', id_challenge: 1, supprime: true }])
       expect((await exportFrom(store)).map(({ type }) => type)).toEqual([
@@ -184,7 +180,7 @@ describe.each(engines)('an import on %s', (engine) => {
       expect(await scores()).toEqual([40, 20])
     })
 
-    test('removes one validation, an environment, an unused rubrique and an account, each alone', async () => {
+    test('removes one validation, an environment, an unused rubrique and an account, each on its own', async () => {
       await importInto(store, [...portal, compte], { withAccounts: true })
       const keys = [
         { type: 'validation', id_auteur: 1, id_challenge: 1 },
@@ -209,13 +205,13 @@ describe.each(engines)('an import on %s', (engine) => {
       ])
     })
 
-    test('of a rubrique is right where the same dump moves its last challenge', async () => {
+    test('a rubrique may be removed if the same dump moves its last challenge', async () => {
       await importInto(store, portal)
       await importInto(store, [{ ...rubrique(1), supprime: true }, challenge(1, 10, 2), challenge(2, 20, 2)])
       expect((await exportFrom(store))[0]).toEqual(rubrique(2))
     })
 
-    test('of what is not there is nothing, and false is as if it were absent', async () => {
+    test('the removal of a missing record changes nothing, and supprime: false means the same as no supprime', async () => {
       await importInto(store, portal)
       const before = await store.versions()
       await importInto(store, [
@@ -228,7 +224,7 @@ describe.each(engines)('an import on %s', (engine) => {
   })
 
   describe('--replace', () => {
-    test('removes what the dump does not name, and keeps accounts whose author stays', async () => {
+    test('removes records that the dump does not name, and keeps accounts whose author stays', async () => {
       const bob = { ...compte, login: 'bob', id_auteur: 2, cles: [] }
       await importInto(store, [...portal, compte, bob], { withAccounts: true })
       await importInto(store, [auteur(1)], { replace: true })
@@ -242,13 +238,13 @@ describe.each(engines)('an import on %s', (engine) => {
       expect(await counts()).toEqual({ sessions: 0, cles_api: 0 })
     })
 
-    test('of an empty dump empties the portal', async () => {
+    test('an empty dump empties the portal', async () => {
       await importInto(store, portal)
       await importInto(store, '', { replace: true })
       expect(await exportFrom(store)).toEqual([])
     })
 
-    test('takes a line with supprime as a record that is not named', async () => {
+    test('treats a line with supprime as if it were absent', async () => {
       await importInto(store, portal)
       await importInto(store, [rubrique(1), { ...rubrique(2), supprime: true }], { replace: true })
       expect(await exportFrom(store)).toEqual([rubrique(1)])
@@ -256,20 +252,20 @@ describe.each(engines)('an import on %s', (engine) => {
   })
 
   describe('the score of an author', () => {
-    test('is that of the line at the end of the import, whatever the solves in it', async () => {
+    test('is the one of its line at the end of the import, whatever solves the dump has', async () => {
       await importInto(store, [validation(1, 1), challenge(1, 10), rubrique(1), { ...auteur(1), score: 25 }])
       expect(await scores()).toEqual([25])
       await importInto(store, [{ ...auteur(1), score: 3 }])
       expect(await scores()).toEqual([3])
     })
 
-    test('is the solves alone where the line has none, even after a line that had one', async () => {
+    test('is the sum of the solves if the line has none, even after a line that had one', async () => {
       await importInto(store, [rubrique(1), challenge(1, 10), { ...auteur(1), score: 99 }, validation(1, 1)])
       await importInto(store, [auteur(1)])
       expect(await scores()).toEqual([10])
     })
 
-    test('grows with a later validation, follows a challenge that is scored anew, and shrinks with either gone', async () => {
+    test('grows with a later validation, follows the score of a challenge, and shrinks when either is removed', async () => {
       await importInto(store, [rubrique(1), challenge(1, 10), challenge(2, 5), { ...auteur(1), score: 100 }])
       await importInto(store, [validation(1, 1)])
       expect(await scores()).toEqual([110])
@@ -281,7 +277,7 @@ describe.each(engines)('an import on %s', (engine) => {
       expect(await scores()).toEqual([100])
     })
 
-    test('may stand below the solves, is never below 0, and forgets no point that it owes', async () => {
+    test('may be less than the solves, is never shown below 0, and remembers a negative sum', async () => {
       await importInto(store, [rubrique(1), challenge(1, 10), { ...auteur(1), score: 4 }, validation(1, 1)])
       await importInto(store, [{ ...validation(1, 1), supprime: true }])
       expect(await scores()).toEqual([0])
@@ -291,7 +287,7 @@ describe.each(engines)('an import on %s', (engine) => {
       expect(await lineOf('auteur', 'id_auteur', 1)).not.toHaveProperty('score_base')
     })
 
-    test('held at 0 moves with its export: the debt is paid in the other store too', async () => {
+    test('shown as 0 is exported with its negative sum, and another store continues from it', async () => {
       await importInto(store, [rubrique(1), challenge(1, 10), { ...auteur(1), score: 0, score_base: -6 }])
       const other = await makeStore(engine)
       await importInto(other.store, await exportFrom(store))
@@ -300,7 +296,7 @@ describe.each(engines)('an import on %s', (engine) => {
       await other.close()
     })
 
-    test('that would pass what JSON carries exactly is refused', async () => {
+    test('a score past the largest exact number of JSON is refused', async () => {
       const many = Array.from({ length: 3 }, (_, i) => challenge(i + 1, 1_000_000_000_000))
       const solves = many.map(({ id_challenge }) => validation(1, id_challenge as number))
       const base = { ...auteur(1), score_base: Number.MAX_SAFE_INTEGER }
@@ -310,7 +306,7 @@ describe.each(engines)('an import on %s', (engine) => {
       expect(await exportFrom(store)).toEqual([])
     })
 
-    test('may be the largest that JSON carries exactly, and one point more is refused', async () => {
+    test('may be the largest exact number of JSON, and one point more is refused', async () => {
       const max = Number.MAX_SAFE_INTEGER
       const lines = [rubrique(1), challenge(1, 10), validation(1, 1)]
       for (const fields of [{ score: max }, { score_base: max - 10 }]) {
@@ -323,7 +319,7 @@ describe.each(engines)('an import on %s', (engine) => {
       expect(await scores()).toEqual([max])
     })
 
-    test('is refused where the solves alone would pass that, however far, as no base could be exact', async () => {
+    test('is refused if the solves alone pass that number, by however much, as no base could be exact', async () => {
       const many = Array.from({ length: 9_008 }, (_, i) => challenge(i + 1, 1_000_000_000_000))
       const solves = many.map(({ id_challenge }) => validation(1, id_challenge as number))
       const line = { ...auteur(1), score: 0, score_base: -Number.MAX_SAFE_INTEGER }
@@ -338,7 +334,7 @@ describe.each(engines)('an import on %s', (engine) => {
       }
     })
 
-    test('holds no place where the statut is hidden, in any letter case, and holds one again after', async () => {
+    test('has no place while the statut is hidden, in any letter case, and has one again afterwards', async () => {
       const rows = () =>
         store.read((db) => db.select<{ cle: number | null }>('select cle_classement as cle from auteurs'))
       await importInto(store, [{ ...auteur(1), score: 7, statut: '5Poubelle' }])
@@ -356,7 +352,7 @@ describe.each(engines)('an import on %s', (engine) => {
       ['2024-02-28T20:00:00.5-05:30', '2024-02-29T01:30:00Z'],
       ['1969-12-31T23:59:59.9Z', '1969-12-31T23:59:59Z'],
       ['2025-01-01t00:00:00z', '2025-01-01T00:00:00Z'],
-    ])('%s is kept as %s', async (given, kept) => {
+    ])('%s is stored as %s', async (given, kept) => {
       await importInto(store, [
         ...portal,
         { ...challenge(3, 1), date_publication: given },
@@ -368,7 +364,7 @@ describe.each(engines)('an import on %s', (engine) => {
       ).toMatchObject({ date: kept })
     })
 
-    test('that are unknown, absent or null, are left out of the export', async () => {
+    test('absent and null dates are unknown and left out of the export', async () => {
       await importInto(store, [
         ...portal,
         { ...challenge(3, 1), date_publication: null },
@@ -380,7 +376,7 @@ describe.each(engines)('an import on %s', (engine) => {
   })
 
   describe('accounts', () => {
-    test('with one key in two accounts, or twice in one, are refused', async () => {
+    test('accounts that share a key, or list one twice, are refused', async () => {
       const bob = { ...compte, login: 'bob' }
       const twice = { ...compte, cles: [cle, { ...cle, nom: 'other' }] }
       const options = { withAccounts: true }
@@ -394,7 +390,7 @@ describe.each(engines)('an import on %s', (engine) => {
       expect(await counts()).toEqual({ sessions: 0, cles_api: 1 })
     })
 
-    test('keep the ids of their keys; one whose id another key has gets a new one', async () => {
+    test('keep the ids of their keys; a key whose id is already used gets a new one', async () => {
       await importInto(store, [...portal, compte], { withAccounts: true })
       const other = { ...cle, empreinte: 'b'.repeat(64) }
       const bob = { ...compte, login: 'bob', cles: [other] }
@@ -407,7 +403,7 @@ describe.each(engines)('an import on %s', (engine) => {
       expect(await store.versions()).toEqual(before)
     })
 
-    test('whose line comes twice keep one key, also where its id is taken or nobody gave one', async () => {
+    test('listed twice keep one copy of each key, even if its id is used or missing', async () => {
       await importInto(store, [...portal, compte], { withAccounts: true })
       const keys = [
         { ...cle, empreinte: 'b'.repeat(64) },
@@ -421,7 +417,7 @@ describe.each(engines)('an import on %s', (engine) => {
       expect(await counts()).toEqual({ sessions: 0, cles_api: 3 })
     })
 
-    test('lose their sessions with a new password, and keep them with the same', async () => {
+    test('lose their sessions with a new password, and keep them with the same one', async () => {
       await importInto(store, [...portal, compte], { withAccounts: true })
       await store.write({}, (db) =>
         db.exec("insert into sessions select 'x', id_compte, 1, 1, null, null from comptes where login = 'alice'"),
@@ -432,7 +428,7 @@ describe.each(engines)('an import on %s', (engine) => {
       expect(await counts()).toEqual({ sessions: 0, cles_api: 1 })
     })
 
-    test('move the version of the accounts, and an import of challenges alone does not', async () => {
+    test('move the version of the accounts, and an import of challenges only does not', async () => {
       await importInto(store, portal)
       const before = await store.versions()
       await importInto(store, [challenge(1, 77)])

@@ -28,17 +28,17 @@ interface Step {
   removeOperators?: boolean
 }
 
-/** Lines that are applied one by one to the portal as it is. */
+/** Lines that are applied one by one to the current portal. */
 interface LiveStep {
   live: DumpLine[]
 }
 
-/** Which statuts hold no place from then on. */
+/** The statuts that have no place from then on. */
 interface StatutsStep {
   statuts: string[]
 }
 
-/** Stores that are made once and emptied for each portal, as to make one costs more than to fill it. */
+/** Stores created once and emptied for each portal, because creating one costs more than filling it. */
 let made: MadeStore
 let otherMade: MadeStore
 let store: Store
@@ -55,10 +55,10 @@ describe.each(engines)('a portal on %s', (engine) => {
     await otherMade.close()
   })
 
-  /** Several round trips to a server make each run that much slower. */
+  /** PostgreSQL runs fewer cases, because each takes several round trips to the server. */
   const numRuns = (ofSqlite: number) => ({ numRuns: shareOf(engine === 'postgres' ? ofSqlite / 4 : ofSqlite) })
 
-  test('any sequence of imports, live lines and hidden statuts leaves the store as a brute-force restatement has it', async () => {
+  test('any sequence of imports, live lines and hidden statuts leaves the store as the brute-force model says', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep(), { minLength: 1, maxLength: 7 }), async (steps) => {
         await emptied(store)
@@ -81,7 +81,7 @@ describe.each(engines)('a portal on %s', (engine) => {
     )
   })
 
-  test('accounts come out in one order, whatever order they were made in, with their key ids and hashes', async () => {
+  test('accounts are exported in one order, whatever order they were created in, with their key ids and hashes', async () => {
     const logins = ['zoé', 'bob', '!first', '-2', 'Alice', '10']
     const before = [...logins.entries()].map(([i, login]) => compteLine(login, 1, [cle(9 - i), cle(20 + i)]))
     await importText(store, [{ type: 'auteur', id_auteur: 1, nom: 'a' }], { replace: false, withAccounts: true })
@@ -92,14 +92,14 @@ describe.each(engines)('a portal on %s', (engine) => {
     await expectSameAfterMoving(store)
   })
 
-  test('a dump without accounts holds no account, no login and no hash', async () => {
+  test('a dump without accounts contains no account, no login and no hash', async () => {
     await importText(store, foundation, { replace: false, withAccounts: true })
     const text = await textOf(store, false)
     expect(text).not.toMatch(/compte|argon2|empreinte|alice/)
     expect(await textOf(store, true)).toMatch(/"type":"compte","login":"alice"/)
   })
 
-  test('an export is read back in any order of its lines', async () => {
+  test('an export can be imported with its lines in any order', async () => {
     await importText(store, foundation, { replace: false, withAccounts: true })
     const text = await textOf(store, true)
     for (const lines of [parse(text).reverse(), parse(text).sort((a, b) => (digits(a) < digits(b) ? -1 : 1))]) {
@@ -109,7 +109,7 @@ describe.each(engines)('a portal on %s', (engine) => {
     }
   })
 
-  test('the largest ids, scores and texts of every script come back as they were', async () => {
+  test('the largest ids and scores, and texts of every script, survive a round trip', async () => {
     const max = Number.MAX_SAFE_INTEGER
     const texts = ['Élodie 🚩\u2028\u2029', '"\\\u0001\u007f\uffff', '한글 \u1112\u1161\u11ab', 'א\u05b0 <b>&amp;</b>']
     const lines = [
@@ -125,7 +125,7 @@ describe.each(engines)('a portal on %s', (engine) => {
     await expectSameAfterMoving(store)
   })
 
-  test('every score and base that an import takes comes back as it was, to the last point', async () => {
+  test('every score and base that an import accepts survives a round trip exactly', async () => {
     const max = Number.MAX_SAFE_INTEGER
     const number = (low: number) => fc.oneof(fc.integer({ min: low, max }), fc.integer({ min: max - 40, max }))
     const base = fc.oneof(number(-max), fc.integer({ min: -max, max: 40 - max }))
@@ -152,7 +152,7 @@ describe.each(engines)('a portal on %s', (engine) => {
     )
   })
 
-  test('an export of more rows than are read at a time holds each of them once', async () => {
+  test('an export larger than one read contains each row once', async () => {
     const auteurs = Array.from({ length: 5_001 }, (_, i) => ({ type: 'auteur', id_auteur: i + 1, nom: 'a', score: i }))
     const validations = auteurs.map(({ id_auteur }) => ({ type: 'validation', id_auteur, id_challenge: 1 }))
     const rest = [{ type: 'rubrique', id_rubrique: 1, nom: 'r' }, challengeLine({ id_challenge: 1, score: 1 })]
@@ -164,7 +164,7 @@ describe.each(engines)('a portal on %s', (engine) => {
   })
 })
 
-/** Applies live lines to both; a line that is refused does nothing. */
+/** Applies live lines to the store and the model. A refused line changes nothing. */
 async function applyBoth(store: Store, before: Model, lines: DumpLine[], hidden: string[]): Promise<Model> {
   const versionBefore = (await store.versions()).donnees
   let model = before
@@ -187,7 +187,7 @@ async function applyBoth(store: Store, before: Model, lines: DumpLine[], hidden:
   return model
 }
 
-/** Imports into both, and compares all that can be seen of the store with the model. */
+/** Imports into the store and the model, and compares everything visible in the store with the model. */
 async function importBoth(store: Store, before: Model, step: Step, hidden = HIDDEN): Promise<Model> {
   const versionBefore = (await store.versions()).donnees
   const after = importIntoModel(before, step.lines, step)
@@ -234,7 +234,7 @@ async function expectDerived(store: Store, model: Model, hidden: string[]): Prom
   })
 }
 
-/** Export, import into an empty store, export: the same bytes, and a second import of them changes nothing. */
+/** Export, import into an empty store, export: the bytes are equal, and importing them again changes nothing. */
 async function expectSameAfterMoving(store: Store): Promise<void> {
   const other = await emptied(otherMade.store)
   const text = await textOf(store, true)
@@ -304,7 +304,7 @@ function challengeLine(fields: DumpLine): DumpLine {
   return { type: 'challenge', id_rubrique: 1, titre: 'c', auteurs: [], ...fields }
 }
 
-/** A small portal to begin with, so that random lines mostly find what they refer to. */
+/** A small portal, so that the references of random lines mostly exist. */
 const foundation: DumpLine[] = [
   ...[1, 2].map((id) => ({ type: 'rubrique', id_rubrique: id, nom: `r${id}` })),
   ...[1, 2, 3].map((id) => ({ type: 'auteur', id_auteur: id, nom: `a${id}`, score: 10 * id })),
@@ -339,14 +339,14 @@ function step(): fc.Arbitrary<Step> {
   })
 }
 
-/** The lines laid over the foundation, so that a replacing import is not always refused. */
+/** The lines merged with the foundation, so that a replacing import is not always refused. */
 function withoutRepeats(lines: DumpLine[]): DumpLine[] {
   const keyOf = (line: DumpLine) =>
     [line.type, ...['id_rubrique', 'id_auteur', 'id_challenge', 'login'].map((name) => line[name])].join()
   return [...new Map([...foundation, ...lines].map((line) => [keyOf(line), line])).values()]
 }
 
-/** Small numbers, and now and then one at an edge. */
+/** Small numbers, and sometimes one at an edge. */
 function mostly(small: fc.Arbitrary<number>, ...edges: number[]): fc.Arbitrary<number> {
   return fc.oneof({ weight: 4, arbitrary: small }, { weight: 1, arbitrary: fc.constantFrom(...edges) })
 }

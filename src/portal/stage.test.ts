@@ -17,8 +17,8 @@ describe.each(engines)('on %s,', (engine) => {
 
   afterEach(() => close())
 
-  describe('faults that a query finds', () => {
-    test('are all counted, and only those still to be shown are fetched, by line', async () => {
+  describe('faults found by a query', () => {
+    test('are all counted, and only those to be shown are fetched, in order of the lines', async () => {
       const faults = new Faults()
       for (let line = 1; line <= Faults.SHOWN - 3; line++) faults.add(line, `early ${line}`)
       let fetched = 0
@@ -49,14 +49,14 @@ describe.each(engines)('on %s,', (engine) => {
       ]
     >([
       [
-        'differing lines of one record',
+        'different lines of one record',
         {
           lines: [...numbers.map((id) => auteur(id)), ...numbers.map((id) => auteur(id, 'other'))],
           expected: (i) => `line ${many + i}: differs from line ${i}, which has the same id_auteur`,
         },
       ],
       [
-        'keys in two accounts',
+        'keys in several accounts',
         {
           lines: [auteur(1), compte('alice', cles), compte('bob', cles)],
           count: cles.length,
@@ -65,7 +65,7 @@ describe.each(engines)('on %s,', (engine) => {
         },
       ],
       [
-        'validations by nobody',
+        'validations by missing authors',
         {
           before: [rubrique(1), challenge(1)],
           lines: numbers.map((id) => validation(many + 1 - id)),
@@ -73,7 +73,7 @@ describe.each(engines)('on %s,', (engine) => {
         },
       ],
       [
-        'rubriques in use that are removed',
+        'removed rubriques that are in use',
         {
           before: used,
           lines: numbers.map((id) => ({ type: 'rubrique', id_rubrique: id, supprime: true })),
@@ -81,7 +81,7 @@ describe.each(engines)('on %s,', (engine) => {
         },
       ],
       [
-        'points past the bound',
+        'points past the limit',
         {
           before: [rubrique(1), challenge(1), ...rich],
           lines: numbers.map(validation),
@@ -89,7 +89,7 @@ describe.each(engines)('on %s,', (engine) => {
         },
       ],
     ])(
-      'are exact in their number and order: %s',
+      'have an exact count and order: %s',
       async (_, { before = [], lines, count = many, groups = Faults.SHOWN, expected }) => {
         await importInto(store, before)
         const error = await importInto(store, lines, { withAccounts: true }).catch((thrown: unknown) => thrown)

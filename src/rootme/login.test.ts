@@ -31,7 +31,7 @@ function multipart(fields: Record<string, string>): FormData {
 
 const maxAgeOf = ({ headers }: Response) => Number(/Max-Age=(\d+)/.exec(headers.getSetCookie()[0]!)?.[1])
 
-/** A time that ends at an instant is shorter by what has passed since it was set. */
+/** A lifetime is shorter by the time since it was set. */
 function expectSoonBefore(seconds: number, whole: number): void {
   expect(seconds).toBeLessThanOrEqual(whole)
   expect(seconds).toBeGreaterThan(whole - PATIENCE.timeout / 1000)
@@ -53,7 +53,7 @@ describe.each(engines)('signing in on %s', (engine) => {
   const withCookie = (path: string, cookie: string, init: RequestInit = {}) =>
     server.anonymous(path, { ...init, headers: { ...(init.headers as Record<string, string>), cookie } })
 
-  /** The session of an answer, held to the dialect's form. */
+  /** The session in a response, whose form it checks. */
   async function sessionIn(response: Response): Promise<string> {
     const text = await response.text()
     const [, session = ''] = /^\[\{"info":\{"code":200,"spip_session":"(\d+_[\w-]{43})"\}\}\]$/.exec(text) ?? []
@@ -76,28 +76,31 @@ describe.each(engines)('signing in on %s', (engine) => {
     'the query of a POST': () => post('', FORM, `/rootme/login?${form}`),
     'a query behind doubled slashes': () => server.anonymous(`//rootme//login//?${form}&t=1`),
     'a GET with a key alone': () => withCookie('/rootme/login', `api_key=${server.key}`),
-    'a GET with a key and a session of before': () =>
+    'a GET with a key and an earlier session': () =>
       withCookie('/rootme/login', `spip_session=1_x; api_key=${server.key}`),
   }
 
-  test.each(Object.keys(ways))('%s opens a session, in the body and as a cookie, and it is never held', async (way) => {
-    const response = await ways[way]!()
-    const session = await sessionIn(response.clone())
-    expect(session).toMatch(/^1_/)
-    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
-    const [cookie, ...others] = response.headers.getSetCookie()
-    expect([cookie!.replace(/Max-Age=\d+/, ''), others]).toEqual([
-      `spip_session=${session}; Path=/; ; HttpOnly; SameSite=Lax`,
-      [],
-    ])
-    expectSoonBefore(maxAgeOf(response), 30 * DAY_SECONDS)
-    expect([response.headers.get('cache-control'), response.headers.get('etag')]).toEqual(['no-store', null])
-    for (const cookie of [`spip_session=${session}`, `a=b; spip_session="${session}"`]) {
-      expect((await withCookie('/rootme/auteurs/1', cookie)).status).toBe(200)
-    }
-  })
+  test.each(Object.keys(ways))(
+    '%s opens a session, returned in the body and as a cookie, and may never be cached',
+    async (way) => {
+      const response = await ways[way]!()
+      const session = await sessionIn(response.clone())
+      expect(session).toMatch(/^1_/)
+      expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+      const [cookie, ...others] = response.headers.getSetCookie()
+      expect([cookie!.replace(/Max-Age=\d+/, ''), others]).toEqual([
+        `spip_session=${session}; Path=/; ; HttpOnly; SameSite=Lax`,
+        [],
+      ])
+      expectSoonBefore(maxAgeOf(response), 30 * DAY_SECONDS)
+      expect([response.headers.get('cache-control'), response.headers.get('etag')]).toEqual(['no-store', null])
+      for (const cookie of [`spip_session=${session}`, `a=b; spip_session="${session}"`]) {
+        expect((await withCookie('/rootme/auteurs/1', cookie)).status).toBe(200)
+      }
+    },
+  )
 
-  test('the other credentials of the contract are taken too, and its own paths do not take this cookie', async () => {
+  test('the other credentials of the contract are accepted, and paths of the contract do not accept this cookie', async () => {
     const session = await sessionIn(await ways['a POST form']!())
     for (const cookie of [
       `api_key=${server.key}`,
@@ -112,7 +115,7 @@ describe.each(engines)('signing in on %s', (engine) => {
     await dialectErrorOf(await withCookie('/rootme/classement', `spip_session=${session}x`), 401)
   })
 
-  test('a name of other letters and a password of signs arrive as they are, however they are encoded', async () => {
+  test('a login and a password with special characters are decoded in every encoding', async () => {
     const account = { login: 'zoé', password: 'é+& %=😀ß12', idAuteur: 2 }
     await addAccount(server.store, account)
     const { idAuteur: _, ...given } = account
@@ -134,7 +137,7 @@ describe.each(engines)('signing in on %s', (engine) => {
         'a wrong password beside a valid key',
         () => withCookie('/rootme/login?login=alice&password=x', `api_key=${server.key}`),
       ],
-      ['a key that nobody has', () => withCookie('/rootme/login', 'api_key=faux')],
+      ['an unknown key', () => withCookie('/rootme/login', 'api_key=faux')],
     ])('%s: 401', async (_, ask) => {
       const response = await ask()
       expect(response.headers.getSetCookie()).toEqual([])
@@ -159,15 +162,15 @@ describe.each(engines)('signing in on %s', (engine) => {
       ['JSON that is cut off', /^body is not well-formed JSON/, () => post('{"login":"al', 'application/json')],
       ['a list', /^body takes an object/, () => post('[]', 'application/json')],
       [
-        'a multipart form that is none',
+        'an invalid multipart form',
         /^body is not the multipart form/,
         () => post('x', 'multipart/form-data; boundary=a'),
       ],
-    ])('%s: 400, which names it', async (_, message, ask) => {
+    ])('%s: 400 that names it', async (_, message, ask) => {
       expect(await dialectErrorOf(await ask(), 400)).toMatch(message)
     })
 
-    test('a body that is too large: 413, one that is encoded: 415, another method: 405', async () => {
+    test('a body that is too large is a 413, an encoded one a 415, another method a 405', async () => {
       await dialectErrorOf(await post('x'.repeat(16_385)), 413)
       const headers = { 'content-encoding': 'gzip' }
       await dialectErrorOf(await server.anonymous('/rootme/login', { method: 'POST', body: form, headers }), 415)
@@ -177,7 +180,7 @@ describe.each(engines)('signing in on %s', (engine) => {
       expect((await server.anonymous(`/rootme/login?${form}`, { method: 'HEAD' })).status).toBe(405)
     })
 
-    test('a page of another origin, by any way: 403, and nothing is opened', async () => {
+    test('a page of another origin is a 403 in every form, and no session is opened', async () => {
       for (const foreign of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
         const asks: RequestInit[] = [{ method: 'POST', body: json }, { method: 'POST', body: form }, {}]
         for (const init of asks) {
@@ -190,7 +193,7 @@ describe.each(engines)('signing in on %s', (engine) => {
     })
   })
 
-  test('no password and no session reaches the log', async () => {
+  test('no password and no session is logged', async () => {
     const session = await sessionIn(await server.anonymous(`/rootme/login?${form}`))
     await post(form, FORM)
     const log = server.log.join('\n')
@@ -199,7 +202,7 @@ describe.each(engines)('signing in on %s', (engine) => {
     expect(log).toContain('"route":"/rootme/login"')
   })
 
-  describe('a session that a key opened', () => {
+  describe('a session opened by a key', () => {
     let key: string
     let session: string
     beforeEach(async () => {
@@ -219,7 +222,7 @@ describe.each(engines)('signing in on %s', (engine) => {
         return db.run(db.q.updateTable('sessions').set(values).where('empreinte', 'in', empreintes))
       })
 
-    test('reads by itself, and is what the key is in all that it may do', async () => {
+    test('reads by itself, and is treated as the key everywhere', async () => {
       expect((await withCookie('/rootme/auteurs/1', `spip_session=${session}`)).status).toBe(200)
       expect(await (await asService('/compte')).json()).toMatchObject({
         acces: 'cle',
@@ -229,7 +232,7 @@ describe.each(engines)('signing in on %s', (engine) => {
       await problemOf(await asService('/validations', { method: 'POST' }), 'scope_required')
     })
 
-    test('is 403 wherever a key is: at /cles_api by any method, and at /exploitation', async () => {
+    test('is refused like a key, with 403: on /cles_api for every method, and on /exploitation', async () => {
       const headers = { 'content-type': 'application/json' }
       await problemOf(await asService('/cles_api'), 'session_required')
       await problemOf(
@@ -240,7 +243,7 @@ describe.each(engines)('signing in on %s', (engine) => {
       await problemOf(await asService('/exploitation'), 'session_required')
     })
 
-    test('has the scopes of its key, one that writes included', async () => {
+    test('has the scopes of its key, including ecriture', async () => {
       key = await addKey(server.store, OPERATOR.login, { portee: ['ecriture'] })
       session = await sessionIn(await withCookie('/rootme/login', `api_key=${key}`))
       expect(await (await asService('/compte')).json()).toMatchObject({ portee: ['lecture', 'ecriture'] })
@@ -248,20 +251,20 @@ describe.each(engines)('signing in on %s', (engine) => {
 
     const refused = async () => dialectErrorOf(await withCookie('/rootme/auteurs/1', `spip_session=${session}`), 401)
 
-    test('ends with the key: revoked', async () => {
+    test('ends when the key is revoked', async () => {
       const [{ id_cle }] = await keysOf(key)
       await server.store.write({ comptes: true }, (db) => revokeCle(db, id_cle, nowSeconds()))
       expect(await refused()).toMatch(/was ended/)
     })
 
-    test('ends with the key: expired, which its cookie says beforehand', async () => {
+    test('ends when the key expires, which its cookie announces', async () => {
       await changeKey({ expiration: nowSeconds() + 1_000 })
       expectSoonBefore(maxAgeOf(await withCookie('/rootme/login', `api_key=${key}`)), 1_000)
       await changeKey({ expiration: nowSeconds() - 1 })
       expect(await refused()).toMatch(/has expired/)
     })
 
-    test('ends with the key: removed by an import, or given to another account', async () => {
+    test('ends when the key is removed by an import or moved to another account', async () => {
       const accounts = (await exportFrom(server.store, { withAccounts: true })).filter(({ type }) => type === 'compte')
       const compteOf = (name: string) => accounts.find((line) => line.login === name)!
       const cleOf = (line: Record<string, unknown>) =>
@@ -278,7 +281,7 @@ describe.each(engines)('signing in on %s', (engine) => {
       expect(await sessionIn(await withCookie('/rootme/login', `api_key=${key}`))).toMatch(/^2_/)
     })
 
-    test('ends after 7 days without use and 30 in all, though the key goes on', async () => {
+    test('ends after 7 days without use and after 30 days in all, while the key stays valid', async () => {
       await changeSessions({ derniere_utilisation: nowSeconds() - 7 * DAY_SECONDS - 1 })
       expect(await refused()).toMatch(/has expired/)
       await changeSessions({ derniere_utilisation: nowSeconds(), creation: nowSeconds() - 30 * DAY_SECONDS - 1 })
@@ -286,7 +289,7 @@ describe.each(engines)('signing in on %s', (engine) => {
       expect((await withCookie('/rootme/auteurs/1', `api_key=${key}`)).status).toBe(200)
     })
 
-    test('notes its use on itself, not on the key', async () => {
+    test('records its use on itself, not on the key', async () => {
       const read = () =>
         server.store.read(async (db) => {
           const [row] = await db.select<{ cle: number | null; session: number }>(
@@ -303,7 +306,7 @@ describe.each(engines)('signing in on %s', (engine) => {
       expect((await read()).cle).toBe(1)
     })
 
-    test('past a hundred of one key the oldest ends, and none that a password opened', async () => {
+    test('is the oldest to end past a hundred of one key, and sessions opened by password stay', async () => {
       const own = await sessionIn(await post(JSON.stringify({ login: OPERATOR.login, password: OPERATOR.password })))
       await changeSessions({ creation: nowSeconds() - DAY_SECONDS }, [session, own])
       for (let i = 0; i < 99; i++) await withCookie('/rootme/login', `api_key=${key}`)
@@ -317,7 +320,7 @@ describe.each(engines)('signing in on %s', (engine) => {
       expect(rows.length).toBeLessThanOrEqual(101)
     })
 
-    test('ends with the account', async () => {
+    test('ends when the account is disabled', async () => {
       const disable = (isDisabled: boolean) =>
         server.store.write({ comptes: true }, async (db) => {
           const [{ id_compte }] = (await db.select<{ id_compte: number }>(
@@ -339,8 +342,8 @@ describe.each(engines)('signing in on %s', (engine) => {
   }
 })
 
-describe('what an operator sets', () => {
-  test('a password in a query is refused by any method where that form is off, and a key alone is not', async () => {
+describe('settings of the operator', () => {
+  test('--refuse-get-login refuses a password in a query for every method, and still accepts a key alone', async () => {
     const server = await startServer(petitPortail, { settings: { refuseGetLogin: true } })
     for (const method of ['GET', 'POST']) {
       const message = await dialectErrorOf(await server.anonymous(`/rootme/login?${form}`, { method }), 400)
@@ -351,7 +354,7 @@ describe('what an operator sets', () => {
     await server.close()
   })
 
-  test('failed tries count together with those at /login, and only failed ones', async () => {
+  test('failed attempts are counted together with those at /login, and successes are not counted', async () => {
     const server = await startServer(petitPortail, { settings: { loginRateLimit: 2 } })
     const wrong = () => server.anonymous('/rootme/login', { method: 'POST', body: 'login=alice&password=faux' })
     const right = () => server.anonymous('/rootme/login', { method: 'POST', body: form })
@@ -364,7 +367,7 @@ describe('what an operator sets', () => {
     await server.close()
   })
 
-  test('over TLS, or behind an address that is HTTPS, the cookie is kept to it', async () => {
+  test('the cookie is Secure with a public address in HTTPS', async () => {
     const server = await startServer(petitPortail, { settings: { publicUrl: 'https://api.example' } })
     const { headers } = await server.get('/rootme/login')
     expect(headers.getSetCookie()[0]).toMatch(
@@ -373,7 +376,7 @@ describe('what an operator sets', () => {
     await server.close()
   })
 
-  test('a login by key is charged to its account, one without to the address', async () => {
+  test('a login by key is charged to its account, any other to the address', async () => {
     const server = await startServer(petitPortail, { settings: { rateLimit: 5, addressRateLimit: 5 } })
     expect((await server.get('/rootme/login')).headers.get('ratelimit')).toMatch(/^"compte";r=4/)
     expect((await server.anonymous(`/rootme/login?${form}`)).headers.get('ratelimit')).toMatch(/^"adresse";r=4/)

@@ -17,7 +17,7 @@ test.each([
   ['/rootme/x/%2E%2e/challenges?titre=..', '/rootme/challenges?titre=..'],
   ['/rootme/..%2Fauteurs', '/rootme/..%2Fauteurs'],
   ['/rootme/.../...%2e', '/rootme/.../....'],
-])('an address of the dialect is written as the router takes it: %s', (given, rewritten) => {
+])('an address of the dialect is rewritten for the router: %s', (given, rewritten) => {
   expect(rewriteUrl(given)).toBe(rewritten)
 })
 
@@ -35,18 +35,18 @@ test.each([
   ['/health/live', '/health/live'],
   ['//health//ready/', '//health//ready/'],
   ['http://rm.example/health/live', 'http://rm.example/health/live'],
-])('at the root of a host every address but the probes is one of the dialect: %s', (given, rewritten) => {
+])('with the dialect at the root, every address but the probes is rewritten: %s', (given, rewritten) => {
   expect(rewriteUrl(given, true)).toBe(rewritten)
 })
 
 test.each(['/auteurs/%', '//auteurs', '/rootmes/%', '/p/rootme/%', '/%', '*', '/?x=/rootme/%', '/ROOTME/%'])(
-  'another address stays as it is: %s',
+  'any other address is unchanged: %s',
   (address) => {
     expect(rewriteUrl(address)).toBe(address)
   },
 )
 
-test('a rewritten path is always percent-encoded UTF-8, whatever was sent', () => {
+test('a rewritten path is always percent-encoded UTF-8', () => {
   const anyPath = fc.string({ unit: fc.constantFrom('%', '2', 'F', 'e', '9', 'C3%A9', 'é', '/', 'x', '+', '.', '%2E') })
   fc.assert(
     fc.property(anyPath, (path) => {
@@ -59,7 +59,7 @@ test('a rewritten path is always percent-encoded UTF-8, whatever was sent', () =
   )
 })
 
-test('no text of a query is refused for its encoding', () => {
+test('no query is refused for its encoding', () => {
   const anyText = fc.string({ unit: fc.constantFrom('%', '0', 'A', 'f', 'é', '=', '&', '+', '[', ']', 'titre') })
   fc.assert(
     fc.property(anyText, (text) => {
@@ -75,7 +75,7 @@ test.each([
   ['titre=\xc3\xa9toile', 'etoile'],
   ['titre=a+b%2B', 'a b+'],
   ['titre=a&titre=b', 'b'],
-])('a filter is read as it was meant: %s', (text, titre) => {
+])('a filter is read in any encoding: %s', (text, titre) => {
   expect(read(text).values.titre).toBe(titre)
 })
 
@@ -91,7 +91,7 @@ test.each([
   ['1e3', 1],
   ['-50', 0],
   ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
-])('an offset is read as PHP reads a number: %j', (text, row) => {
+])('an offset is read as PHP reads numbers: %j', (text, row) => {
   expect(read(`debut_challenges=7&debut_challenges=${text}`).debut).toBe(row)
 })
 
@@ -106,6 +106,6 @@ test.each([
   ['x1', undefined],
   ['', undefined],
   ['9007199254740993', undefined],
-])('an id is the digits that a path begins with: %j', (text, id) => {
+])('an id is the leading digits of a path: %j', (text, id) => {
   expect(readId(text)).toBe(id)
 })

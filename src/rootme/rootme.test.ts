@@ -13,7 +13,7 @@ import {
 import { dialectErrorOf, exchange, parseAnswer } from '../../test/wire.js'
 import { catalogue } from '../errors.js'
 
-/** 130 authors after those of the fixture, of whom 120 are called alike, and 205 who solved one challenge. */
+/** 130 authors after those of the fixture, 120 of them with one name, and 205 who solved one challenge. */
 const crowd: DumpLine[] = Array.from({ length: 205 }, (_, i) => ({
   type: 'auteur',
   id_auteur: 1_000 + i,
@@ -43,7 +43,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
   }
 
   describe('bodies', () => {
-    test('an item of a list has the fields of the dialect in their order, as text but for a place', async () => {
+    test('an item of a list has the fields of the dialect in order, all as text except place', async () => {
       const first = async (path: string) => JSON.stringify((await json(path))[0]['0'])
       expect(await first('/rootme/challenges')).toBe(
         `{"id_challenge":"1","id_rubrique":"1","titre":"L'entrée","lang":"fr","date_publication":"2025-01-31 13:00:00","maj":"2025-01-31 13:00:00"}`,
@@ -53,7 +53,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
       expect(await first('/rootme/environnements_virtuels')).toBe('{"id_environnement_virtuel":"1","nom":"Clairière"}')
     })
 
-    test('a challenge is an array whose payload has its authors and validations, the latest first', async () => {
+    test('a challenge is an array whose first element has its authors and validations, the latest first', async () => {
       expect(await server.json('/rootme/challenges/1')).toEqual([
         {
           titre: "L'entrée",
@@ -79,7 +79,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
       ])
     })
 
-    test('what the store does not know is a text too: no date, no translation, no path, nobody who solved it', async () => {
+    test('an unknown value is a text too: no date, no translation, no path, no solver', async () => {
       const [{ url_challenge, id_trad, date_publication, maj, validations, auteurs }] =
         await json('/rootme/challenges/90')
       expect({ url_challenge, id_trad, date_publication, maj, validations, auteurs }).toEqual({
@@ -94,7 +94,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
       expect((await json('/rootme/challenges/3'))[0].url_challenge).toBe('https://ailleurs.example/defi?x=1&y=2')
     })
 
-    test('an author is a bare object, with a number as position and a rang also at 0 points', async () => {
+    test('an author is a bare object, with position as a number and a rang even at 0 points', async () => {
       const nobody = { id_auteur: '40', nom: '日本語', statut: '', logo_url: '', score: '0' }
       expect(await server.json('/rootme/auteurs/40')).toEqual({
         ...nobody,
@@ -123,7 +123,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
       })
     })
 
-    test('a virtual environment is an array of one', async () => {
+    test('a virtual environment is an array of one element', async () => {
       expect(await server.json('/rootme/environnements_virtuels/3')).toEqual([
         {
           id_environnement_virtuel: '3',
@@ -146,7 +146,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
   describe('pages', () => {
     const total = 12 + crowd.length
 
-    test('a page has 50 rows, and links to those beside it, the previous one first', async () => {
+    test('a page has 50 rows and links to its neighbours, the previous one first', async () => {
       const [rows, ...found] = await json('/rootme/auteurs?debut_auteurs=50')
       expect(Object.keys(rows)).toEqual(Array.from({ length: 50 }, (_, i) => String(i)))
       expect(found).toEqual([
@@ -156,7 +156,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
       expect((await server.get('/rootme/auteurs')).headers.get('x-total-count')).toBe(String(total))
     })
 
-    test('the first page has no previous one, the last no next one, a page that is all has neither', async () => {
+    test('the first page has no previous link, the last no next link, and a single page neither', async () => {
       expect(await links('/rootme/auteurs')).toEqual({ next: '/rootme/auteurs?debut_auteurs=50' })
       expect(await links('/rootme/auteurs?debut_auteurs=200')).toEqual({
         previous: '/rootme/auteurs?debut_auteurs=150',
@@ -164,7 +164,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
       expect(await links('/rootme/challenges')).toEqual({})
     })
 
-    test('an offset is any row, and a link never leads before the first', async () => {
+    test('an offset may be any row, and a link never goes before the first', async () => {
       expect((await json('/rootme/auteurs?debut_auteurs=13'))[0]['0']).toEqual({ id_auteur: '1001', nom: 'Joueur 1' })
       expect(await links('/rootme/auteurs?debut_auteurs=13')).toEqual({
         previous: '/rootme/auteurs?debut_auteurs=0',
@@ -172,12 +172,15 @@ describe.each(engines)('the dialect on %s', (engine) => {
       })
     })
 
-    test.each([total, total + 1, 9_999_999, '9'.repeat(30)])('row %s is past the end: the last page', async (row) => {
-      const last = `/rootme/auteurs?debut_auteurs=${Math.floor((total - 1) / 50) * 50}`
-      expect(await json(`/rootme/auteurs?debut_auteurs=${row}`)).toEqual(await json(last))
-    })
+    test.each([total, total + 1, 9_999_999, '9'.repeat(30)])(
+      'row %s past the end returns the last page',
+      async (row) => {
+        const last = `/rootme/auteurs?debut_auteurs=${Math.floor((total - 1) / 50) * 50}`
+        expect(await json(`/rootme/auteurs?debut_auteurs=${row}`)).toEqual(await json(last))
+      },
+    )
 
-    test('links keep the filters before the row, and nothing else that was sent', async () => {
+    test('links keep the filters, before the offset, and no other parameters', async () => {
       expect(await links('/rootme/auteurs?x=1&nom=jou%65ur&limite=3&debut_auteurs=9999&lang=')).toEqual({
         previous: '/rootme/auteurs?nom=joueur&debut_auteurs=50',
       })
@@ -186,7 +189,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
       })
     })
 
-    test('the validations of a challenge have pages of 100, unknown dates last', async () => {
+    test('the validations of a challenge have pages of 100, with unknown dates last', async () => {
       const read = async (debut: number | string) => {
         const [{ validations }, ...found] = await json(`/rootme/challenges/4?debut_validations=${debut}`)
         const rows = Object.values(validations as unknown as Record<string, { id_auteur: string; date: string }>)
@@ -206,7 +209,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
     })
   })
 
-  describe('generous reading', () => {
+  describe('lenient parsing', () => {
     test.each([
       '/rootme/auteurs/2/',
       '//rootme///auteurs//2//',
@@ -246,7 +249,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
       '/rootme/../../health/live',
       '/rootme/%2e%2e/openapi.json',
       '/rootme/%252e%252e/auteurs',
-    ])('dot segments never leave the prefix: %s is a path of the dialect', async (path) => {
+    ])('dot segments never leave the prefix: %s stays in the dialect', async (path) => {
       const bytes = `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
       const answer = parseAnswer(await exchange(server.url, bytes))
       await dialectErrorOf(answer, path.endsWith('login') ? 400 : 401)
@@ -299,11 +302,11 @@ describe.each(engines)('the dialect on %s', (engine) => {
       [`/rootme/challenges?titre=${'a'.repeat(101)}`, /^titre takes at most 100 characters/],
       ['/rootme/auteurs?nom=%00', /^nom takes text without NUL/],
       [`/rootme/challenges?${'id_auteur[]=1&'.repeat(101)}`, /^id_auteur\[\] takes at most 100 values, not 101/],
-    ])('a value that can match nothing by its form is 400, which names it: %.40s', async (path, message) => {
+    ])('a value whose form cannot match anything is a 400 that names it: %.40s', async (path, message) => {
       expect(await dialectErrorOf(await server.get(path), 400)).toMatch(message)
     })
 
-    test('405 says what is taken, 414 and a malformed Host are told in the envelope too', async () => {
+    test('405 lists the allowed methods, and 414 and a malformed Host use the envelope too', async () => {
       const refused = await server.get('/rootme/auteurs/1', { method: 'DELETE' })
       expect(refused.headers.get('allow')).toBe('GET, HEAD')
       await dialectErrorOf(refused, 405)
@@ -312,7 +315,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
       expect(await dialectErrorOf(parseAnswer(await exchange(server.url, bytes)), 400)).toMatch(/^host /)
     })
 
-    test('401 comes before 404 and 405, and before what a query says is looked at', async () => {
+    test('401 comes before 404, 405 and any check of the query', async () => {
       for (const path of [
         '/rootme',
         '/rootme/nulle-part',
@@ -324,7 +327,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
       await dialectErrorOf(await server.anonymous('/rootme/auteurs', { method: 'POST' }), 401)
     })
 
-    test('the contract beside it keeps its own errors, also for encodings and slashes', async () => {
+    test('paths of the contract keep its own errors, also for encodings and slashes', async () => {
       for (const path of ['/auteurs/%zz', '//auteurs/%zz', '/rootmes/%zz']) {
         const response = await server.get(path)
         expect([response.status, response.headers.get('content-type')]).toEqual([400, 'application/problem+json'])
@@ -332,8 +335,8 @@ describe.each(engines)('the dialect on %s', (engine) => {
     })
   })
 
-  describe('what it shares with the contract', () => {
-    test('an answer has a tag, is answered with 304 and is the same for HEAD', async () => {
+  describe('features shared with the contract', () => {
+    test('a response has an ETag, is revalidated with 304 and has the same headers for HEAD', async () => {
       for (const path of ['/rootme/classement', '/rootme/challenges/1', '/rootme/auteurs/1']) {
         const { headers } = await server.get(path)
         const etag = headers.get('etag')!
@@ -345,7 +348,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
       }
     })
 
-    test('an answer is held, also for who sends another number with each request', async () => {
+    test('a response is cached, even for a client that sends a different number with each request', async () => {
       const hits = async () => {
         const counts = (await server.metrics.registry.getMetricsAsJSON()).find(({ name }) => name.includes('cache'))!
         return counts.values.find(({ labels }) => labels.result === 'hit')!.value
@@ -356,7 +359,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
       expect(await hits()).toBe(before + 5)
     })
 
-    test('the log and the metrics name the route, never what was asked', async () => {
+    test('the log and the metrics contain the route, never the path or query', async () => {
       await server.get('/rootme/auteurs/12?nom=secret')
       const line = server.log.findLast((each) => each.includes('/rootme/auteurs/:id'))
       expect(line).toBeDefined()
@@ -364,7 +367,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
       expect(await server.metrics.registry.metrics()).toContain('route="/rootme/auteurs/:id"')
     })
 
-    test('each answer shows the data as they are since the last change', async () => {
+    test('each response shows the data of the last change', async () => {
       const title = async () => (await json('/rootme/challenges'))[0]['3']
       expect(await title()).toMatchObject({ id_challenge: '4', titre: 'Nu' })
       await importInto(server.store, [{ type: 'challenge', id_challenge: 4, id_rubrique: 2, titre: 'Neuf', score: 0 }])
@@ -375,7 +378,7 @@ describe.each(engines)('the dialect on %s', (engine) => {
   })
 })
 
-test.each(engines)('a solve that comes while it serves on %s is in the very next answers', async (engine) => {
+test.each(engines)('a solve sent while the server runs on %s is in the next responses', async (engine) => {
   const server = await startServer(portail, { engine })
   await addAccount(server.store, OPERATOR)
   const cookie = `api_key=${await addKey(server.store, OPERATOR.login, { portee: ['ecriture'] })}`
@@ -397,17 +400,17 @@ test.each(engines)('a solve that comes while it serves on %s is in the very next
   await server.close()
 })
 
-describe('the dialect elsewhere', () => {
+describe('the dialect in other settings', () => {
   let server: TestServer
   afterAll(() => server.close())
 
-  test('links are made from --public-url, prefix included', async () => {
+  test('links start with --public-url, including its prefix', async () => {
     server = await startServer([...portail, ...crowd], { settings: { publicUrl: 'https://api.example/palmares/' } })
     const [, next] = await server.json<Body>('/rootme/auteurs')
     expect(next).toEqual({ rel: 'next', href: 'https://api.example/palmares/rootme/auteurs?debut_auteurs=50' })
   })
 
-  test('what was held for one host is not told to another', async () => {
+  test('a cached response has the links of the requested host', async () => {
     const place = await startServer([...portail, ...crowd])
     const nextAt = async (host: string) => {
       const head = `GET /rootme/auteurs HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nCookie: api_key=${place.key}\r\n`
@@ -435,7 +438,7 @@ describe('the dialect elsewhere', () => {
     expect(await server.json('/rootme/auteurs/7777')).toMatchObject({ score: String(score), rang })
   })
 
-  test('the budget is that of the account, a 304 costs nothing, and past it 429 says when', async () => {
+  test('the budget is that of the account, a 304 is free, and an exceeded budget is a 429', async () => {
     const limited = await startServer(portail, { settings: { rateLimit: 3, addressRateLimit: 1 } })
     const first = await limited.get('/rootme/auteurs/1')
     expect(first.headers.get('ratelimit')).toMatch(/^"compte";r=2;/)
@@ -448,7 +451,7 @@ describe('the dialect elsewhere', () => {
     await limited.close()
   })
 
-  test('what fails inside is 500, and tells nothing of itself', async () => {
+  test('an internal error is a 500 without details', async () => {
     const broken = await startServer(portail)
     await broken.store.write({}, (db) => db.exec('alter table environnements_virtuels rename to ailleurs'))
     const message = await dialectErrorOf(await broken.get('/rootme/environnements_virtuels/1'), 500)
@@ -456,7 +459,7 @@ describe('the dialect elsewhere', () => {
     await broken.close()
   })
 
-  test('a store that is out of reach is 503, which says when to come back', async () => {
+  test('an unreachable store is a 503', async () => {
     const lost = await startServer(portail)
     await lost.store.close()
     const message = await dialectErrorOf(await lost.get('/rootme/auteurs?nom=alice'), 503)
@@ -464,7 +467,7 @@ describe('the dialect elsewhere', () => {
     await lost.app.close()
   })
 
-  test('pages of other origins read it where the operator lists them', async () => {
+  test('pages of the origins that the operator lists can read it', async () => {
     const open = await startServer(portail, { settings: { corsOrigin: ['https://ami.example'] } })
     const { headers } = await open.get('/rootme/auteurs/1', { headers: { origin: 'https://ami.example' } })
     expect(headers.get('access-control-allow-origin')).toBe('https://ami.example')

@@ -9,7 +9,7 @@ describe.each(engines)('rubriques on %s', (engine) => {
   })
   afterAll(() => server.close())
 
-  test('come all of them, by id, with the number of their challenges', async () => {
+  test('are all listed, by id, with the number of their challenges', async () => {
     const response = await server.get('/rubriques')
     expect(response.status).toBe(200)
     expect(await response.text()).toBe(
@@ -21,13 +21,13 @@ describe.each(engines)('rubriques on %s', (engine) => {
     )
   })
 
-  test('are one answer, without pages, whatever the query says', async () => {
+  test('are one response without pages, whatever the query is', async () => {
     const response = await server.get('/rubriques?limite=1&debut_rubriques=1')
     expect(await response.json()).toHaveLength(3)
     expect(response.headers.get('link')).toBeNull()
   })
 
-  test('count the challenges as they are after each import', async () => {
+  test('count the current challenges after each import', async () => {
     const other = await startServer(portail, { engine })
     await importInto(other.store, [{ type: 'challenge', id_challenge: 4, id_rubrique: 7, titre: 'Nu', score: 0 }])
     const counts = await other.json<{ nb_challenges: number }[]>('/rubriques')

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { addRubrique, engines, heard, type MadeStore, makeStore } from '../../test/harness.js'
+import { addRubrique, engines, type MadeStore, makeStore, waitForChanges } from '../../test/harness.js'
 import { PATIENCE } from '../../test/patience.js'
 import type { JournalEntry, News, Subscriber } from './changes.js'
 import { readJournal } from './journal.js'
@@ -11,7 +11,7 @@ const solve = (id_auteur: number): JournalEntry => ({ type: 'validation', id_aut
 describe.each(engines)('a follower on %s', (engine) => {
   let made: MadeStore
   let store: Store
-  /** The same portal, as another process has it open. */
+  /** The same store, opened as another process would. */
   let other: Store
   let news: News<JournalEntry>[]
 
@@ -35,17 +35,17 @@ describe.each(engines)('a follower on %s', (engine) => {
   const commit = (from: Store, ...auteurs: number[]) =>
     from.write({ donnees: auteurs.map(solve) }, async () => undefined)
   const reads = () => store.state().reads.primary
-  /** Each piece of news begins where the one before ended. */
+  /** Each piece of news starts where the one before ended. */
   const expectNoGap = () => {
     for (const [i, { from }] of news.entries()) if (i > 0) expect(from).toBe(news[i - 1]?.to)
   }
 
-  test('tells each change once, in the order of the commits, without a gap, while no request arrives', async () => {
+  test('reports each change once, in commit order and without gaps, even without requests', async () => {
     const start = await now()
     await store.changes.donnees.reach(start)
     const end = store.changes.donnees.subscribe(subscriber(), { isEager: true })
     await Promise.all(Array.from({ length: 20 }, (_, i) => commit(i % 2 ? store : other, 2 * i, 2 * i + 1)))
-    await heard({ store, database: made.url })
+    await waitForChanges({ store, database: made.url })
     const last = await now()
     await vi.waitFor(() => expect(store.changes.donnees.version).toBe(last), PATIENCE)
     expectNoGap()
@@ -58,19 +58,19 @@ describe.each(engines)('a follower on %s', (engine) => {
     expect(news.at(-1)?.to).toBe(last)
   })
 
-  test('reads the changes once for all who need them at the same time, and not at all while nobody does', async () => {
+  test('reads changes once for concurrent requests, and not at all while no subscriber needs them', async () => {
     const { donnees } = store.changes
     const end = donnees.subscribe(subscriber(false))
     await donnees.reach(await now())
     await commit(other, 1)
-    await heard({ store, database: made.url })
+    await waitForChanges({ store, database: made.url })
     const before = reads()
     expect(donnees.reach(await now())).toBeUndefined()
     expect([reads() - before, news.at(-1)?.lines]).toEqual([0, undefined])
     end()
     donnees.subscribe(subscriber())
     await commit(other, 2)
-    await heard({ store, database: made.url })
+    await waitForChanges({ store, database: made.url })
     const version = await now()
     await Promise.all(Array.from({ length: 20 }, () => donnees.reach(version)))
     expect(reads() - before).toBe(1)
@@ -78,7 +78,7 @@ describe.each(engines)('a follower on %s', (engine) => {
     expectNoGap()
   })
 
-  test('tells of a lesser version without lines, and goes on from there', async () => {
+  test('reports that a version went back, without lines, and continues from there', async () => {
     await store.changes.donnees.reach(await now())
     const kept = await now()
     await commit(store, 1)
@@ -96,7 +96,7 @@ describe.each(engines)('a follower on %s', (engine) => {
     expectNoGap()
   })
 
-  test('tells of many changes at once without lines', async () => {
+  test('reports many changes at once without lines', async () => {
     const { donnees } = store.changes
     donnees.subscribe(subscriber())
     await donnees.reach(await now())
@@ -106,7 +106,7 @@ describe.each(engines)('a follower on %s', (engine) => {
     expectNoGap()
   })
 
-  test('tells which credentials ended, apart from the data', async () => {
+  test('reports which credentials ended, separately from the data', async () => {
     const { comptes, donnees } = store.changes
     const ended: (readonly string[] | undefined)[] = []
     comptes.subscribe({ isInterested: true, hear: ({ lines }) => void ended.push(lines) })
@@ -114,7 +114,7 @@ describe.each(engines)('a follower on %s', (engine) => {
     const before = donnees.version
     for (const change of [['a', 'b'], ['c'], true] as const) {
       await other.write({ comptes: change }, async () => undefined)
-      await heard({ store, database: made.url })
+      await waitForChanges({ store, database: made.url })
       await comptes.reach((await store.versions()).comptes)
     }
     expect(ended.slice(-3)).toEqual([['a', 'b'], ['c'], undefined])

@@ -26,7 +26,7 @@ describe.each(engines)('the journal on %s', (engine) => {
   const since = (cursor: number, limit = 1_000) => store.read((db) => readJournal(db, cursor, limit))
   const append = (entries: JournalEntry[]) => store.write({ donnees: entries }, async () => undefined, 'donnees')
 
-  test('gives what came since a version, in order, and the version is the cursor of the newest line', async () => {
+  test('returns the changes since a version, in order, and the version is the cursor of the newest line', async () => {
     await append([...EVERYTHING])
     const version = await versionNow()
     expect(await since(version)).toEqual([])
@@ -39,7 +39,7 @@ describe.each(engines)('the journal on %s', (engine) => {
     expect(newest?.c).toBe(await versionNow())
   })
 
-  test('gives nothing where more came than is wanted, or where what came is not all there', async () => {
+  test('returns nothing if there are more changes than wanted, or if some of them are missing', async () => {
     const version = await versionNow()
     await append([solve(1), solve(2), solve(3)])
     expect(await since(version, 3)).toHaveLength(3)
@@ -48,7 +48,7 @@ describe.each(engines)('the journal on %s', (engine) => {
     expect(await since(version + 1_000_000_000)).toBeUndefined()
   })
 
-  test('is not written by a transaction that fails or that changes nothing', async () => {
+  test('is not written by a transaction that fails or changes nothing', async () => {
     const version = await versionNow()
     await store.write({ donnees: [] }, async () => undefined)
     const failing = store.write({ donnees: [solve(9)] }, async () => {
@@ -58,7 +58,7 @@ describe.each(engines)('the journal on %s', (engine) => {
     expect([await versionNow(), await since(version)]).toEqual([version, []])
   })
 
-  test('holds 100,000 lines and lets go of the oldest', async () => {
+  test('keeps 100,000 lines and deletes the oldest', async () => {
     const many = Array.from({ length: 60_000 }, (_, i) => solve(i + 1))
     const version = await versionNow()
     await append(many)

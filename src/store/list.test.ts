@@ -6,7 +6,7 @@ import { EVERYTHING } from './journal.js'
 import { listIds } from './list.js'
 import type { Store } from './store.js'
 
-/** So many that the index of SQLite is not asked for a needle whose every trigram all of them have. */
+/** So many that SQLite does not use the index for a text whose trigrams occur in every row. */
 const ROWS = 40_000
 
 const nameOf = (id: number) => {
@@ -15,7 +15,7 @@ const nameOf = (id: number) => {
 }
 const names = Array.from({ length: ROWS }, (_, i) => nameOf(i + 1))
 
-describe.each(engines)('a list of %s that is read beside the event loop', (engine) => {
+describe.each(engines)('a list read off the event loop on %s', (engine) => {
   let store: Store
   let close: () => Promise<void>
   beforeAll(async () => {
@@ -55,35 +55,35 @@ describe.each(engines)('a list of %s that is read beside the event loop', (engin
       const isFound = name.includes(nom) && (!lang || langOf(i + 1) === lang) && (!among || among.includes(i + 1))
       return isFound ? [i + 1] : []
     })
-    const isTold = nom === '' || all.length <= 1_000
+    const isCounted = nom === '' || all.length <= 1_000
     const ids = all.slice(debut, debut + LIMITE)
-    return { ids, more: all.length > debut + LIMITE, total: isTold ? all.length : undefined }
+    return { ids, more: all.length > debut + LIMITE, total: isCounted ? all.length : undefined }
   }
 
   test.each<[string, Asked]>([
-    ['a needle too short for the index, and rare', { nom: 'zz' }],
-    ['one too short, and common', { nom: 'c' }],
-    ['a rare one', { nom: 'rarissime' }],
-    ['a common one', { nom: 'mun' }],
-    ['one that half of all names have', { nom: 'commun' }],
-    ['one that has so many matches as are told', { nom: '0000' }],
-    ['one that no name has, though all have each of its trigrams', { nom: 'communommu' }],
-    ['one that no name has, nor its trigrams', { nom: 'qqqq' }],
-    ['one that is longer than any name', { nom: 'commun '.repeat(14) }],
-    ['one with the signs of a search language', { nom: '%_"*:' }],
+    ['a rare text, too short for the index', { nom: 'zz' }],
+    ['a common text, too short for the index', { nom: 'c' }],
+    ['a rare text', { nom: 'rarissime' }],
+    ['a common text', { nom: 'mun' }],
+    ['a text in half of all names', { nom: 'commun' }],
+    ['a text with exactly as many matches as are counted', { nom: '0000' }],
+    ['a text in no name, though every name has each of its trigrams', { nom: 'communommu' }],
+    ['a text in no name, whose trigrams are in none either', { nom: 'qqqq' }],
+    ['a text longer than any name', { nom: 'commun '.repeat(14) }],
+    ['a text with the operators of search languages', { nom: '%_"*:' }],
     ['a text and a word', { nom: 'commun', lang: 'en' }],
     ['a rare text and a word', { nom: 'rarissime', lang: 'en' }],
     ['a short text and a word', { nom: 'zz', lang: 'fr' }],
     ['a word', { lang: 'en' }],
     ['a text among named rows', { nom: 'commun', among: [1, 2, 5_000, 77_777] }],
     ['named rows', { among: [2, 1, 77_777] }],
-  ])('finds what a walk of all rows finds, page by page: %s', async (_, asked) => {
+  ])('finds the same as a scan of all rows, page by page: %s', async (_, asked) => {
     for (const debut of [0, 3, 950, 1_000, 13_300, ROWS - 10, ROWS + 10]) {
       expect(await list({ ...asked, debut })).toMatchObject(expected({ ...asked, debut }))
     }
   })
 
-  test('names the end of all matches, past it, for the link back', async () => {
+  test('a page past the end has the position where the matches end, for the link back', async () => {
     const { ids } = expected({ nom: 'mun', debut: 0 })
     expect(ids).toHaveLength(LIMITE)
     expect(await list({ nom: 'mun', debut: ROWS })).toEqual({ ids: [], more: false, total: undefined, end: 39_992 })

@@ -13,14 +13,14 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('two run at once, fifty wait, one more is refused; what still waits or runs after 2 s is told so, and then there is room', async () => {
+test('two run at once, fifty wait, one more is refused; after 2 s all waiting or running ones are refused, and then there is room', async () => {
   let lent = 0
   const pool = new Pool({ make: () => ++lent, dispose: () => lent--, ...LONG_READS_QUEUE, max: 2 })
   const run = <R>(work: (which: number) => Promise<R>) => withinBudget((deadline: Deadline) => pool.use(work, deadline))
   const end = makeGate()
   const began: number[] = []
   let refused = 0
-  const held = Array.from({ length: 52 }, () =>
+  const waiting = Array.from({ length: 52 }, () =>
     run(async (which) => {
       began.push(which)
       await end.opened
@@ -33,7 +33,7 @@ test('two run at once, fifty wait, one more is refused; what still waits or runs
   await vi.advanceTimersByTimeAsync(1_999)
   expect(refused).toBe(0)
   await vi.advanceTimersByTimeAsync(1)
-  expect(await Promise.all(held)).toMatchObject(held.map(() => slow))
+  expect(await Promise.all(waiting)).toMatchObject(waiting.map(() => slow))
   expect(began).toEqual([1, 2])
   end.open()
   await vi.advanceTimersByTimeAsync(0)

@@ -17,7 +17,7 @@ test.each([
   ['select rowid from auteurs_recherche where auteurs_recherche match ?', ['auteurs']],
   ['select 1 from rubriques, auteurs', ['auteurs', 'rubriques']],
   ['select cle from noeuds', []],
-])('%s: depends on the tables that it names, and on what derived columns follow from', (sql, tables) => {
+])('%s: depends on the tables it names, and on those that its derived columns depend on', (sql, tables) => {
   expect([tablesOf(sql), sourcesOfText(sql).isEverything]).toEqual([tables, false])
 })
 
@@ -29,11 +29,11 @@ test.each([
   ['with a as materialized (select 1 from rubriques) select 1 from a', false],
   ['with a as (select 1 from rubriques) select 1 from b', true],
   ['select id from (select id_auteur as id from auteurs) as m join auteurs as t on true', false],
-])('%s: depends on everything where it reads from something that the journal does not name', (sql, isEverything) => {
+])('%s: depends on everything if it reads a source that the journal does not cover', (sql, isEverything) => {
   expect(sourcesOfText(sql).isEverything).toBe(isEverything)
 })
 
-test('a statement is narrowed to the records of its parameters and its rows, in both engines', () => {
+test('a statement depends only on the records of its parameters and its rows, in both engines', () => {
   const solved = statement<{ id: number }>({ validations: { id_auteur: 'id' }, challenges: {} })((q, p) =>
     q
       .selectFrom('validations')
@@ -63,7 +63,7 @@ test('a statement is narrowed to the records of its parameters and its rows, in 
   }
 })
 
-test('orders are noted by their keys, and those that follow a table or a record by these', () => {
+test('orders depend on their key ranges, and the order of a table or record on that table or record', () => {
   const reads = new Reads()
   reads.order('classement')
   reads.order('classement', -90, -40)

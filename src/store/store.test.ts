@@ -20,7 +20,7 @@ import type { Db, Store } from './store.js'
 describe.each(engines)('a store on %s:', (engine) => {
   let made: MadeStore
   let store: Store
-  /** The same portal, as another process has it open. */
+  /** The same store, opened as another process would. */
   let other: Store
 
   beforeEach(async () => {
@@ -47,7 +47,7 @@ describe.each(engines)('a store on %s:', (engine) => {
       expect(await store.read(rubriques)).toEqual(['before', 'after', 'other'])
     })
 
-    test('sees nothing of a write that is not committed or that failed, and its version has not moved', async () => {
+    test('does not see an uncommitted or failed write, nor a new version', async () => {
       const before = await store.versions()
       const failing = store.write({ donnees: EVERYTHING, comptes: true }, async (db) => {
         await db.exec("insert into rubriques (id_rubrique, nom) values (1, 'x')")
@@ -59,7 +59,7 @@ describe.each(engines)('a store on %s:', (engine) => {
       expect([await other.read(rubriques), await other.versions()]).toEqual([[], before])
     })
 
-    test('has the version of what it sees', async () => {
+    test('has the version of the data that it sees', async () => {
       for (let round = 0; round < 5; round++) {
         await addRubrique(round % 2 ? store : other, 'r')
         const [found, version] = await store.read(async (db, { donnees }) => [await rubriques(db), donnees] as const)
@@ -68,14 +68,14 @@ describe.each(engines)('a store on %s:', (engine) => {
       }
     })
 
-    test('never waits for a writer: twenty at once are answered while a write is under way', async () => {
-      const writer = await holdWrite(other)
+    test('never waits for a writer: twenty reads at once are answered during a write', async () => {
+      const writer = await blockWrites(other)
       const answers = await Promise.all(Array.from({ length: 20 }, () => store.read(rubriques)))
       expect(answers).toEqual(answers.map(() => []))
       await writer.release()
     })
 
-    test('leaves nothing of what it writes, be that refused or undone', async () => {
+    test('keeps nothing that it writes, whether the write is refused or rolled back', async () => {
       await store
         .read((db) => db.exec("insert into rubriques (id_rubrique, nom) values (1, 'x')"))
         .catch(() => undefined)
@@ -84,8 +84,8 @@ describe.each(engines)('a store on %s:', (engine) => {
   })
 
   describe('a write', () => {
-    test('waits for another writer, and goes on when that one has finished', async () => {
-      const writer = await holdWrite(other)
+    test('waits for another writer, and continues when that one has finished', async () => {
+      const writer = await blockWrites(other)
       const writing = addRubrique(store, 'waited')
       await sleep(100)
       expect(await store.read(rubriques)).toEqual([])
@@ -94,8 +94,8 @@ describe.each(engines)('a store on %s:', (engine) => {
       expect(await store.read(rubriques)).toEqual(['waited'])
     })
 
-    test('fails as busy after 5 s when another does not end, however many wait, and the next is well', async () => {
-      const writer = await holdWrite(other)
+    test('fails as busy after 5 s if another does not end, however many wait, and the next write works', async () => {
+      const writer = await blockWrites(other)
       const before = await store.versions()
       const start = performance.now()
       const waits = await Promise.all(
@@ -105,7 +105,7 @@ describe.each(engines)('a store on %s:', (engine) => {
         }),
       )
       expect(Math.min(...waits)).toBeGreaterThan(4_500)
-      // None waits for its own 5 s after those of another.
+      // Opened as a command opens it: SQLite runs in this thread, where its plans can be read.
       expect(Math.max(...waits) - Math.min(...waits)).toBeLessThan(Math.min(...waits))
       expect([await store.read(rubriques), await store.versions()]).toEqual([[], before])
       await writer.release()
@@ -113,7 +113,7 @@ describe.each(engines)('a store on %s:', (engine) => {
       expect(await store.read(rubriques)).toEqual(['d'])
     })
 
-    test('moves the versions that it says, and no other, for other processes too', async () => {
+    test('moves the versions it declares, and no others, for other processes too', async () => {
       const before = await store.versions()
       await store.write({}, async () => undefined)
       expect(await store.versions()).toEqual(before)
@@ -126,7 +126,7 @@ describe.each(engines)('a store on %s:', (engine) => {
       expect(await other.versions()).toEqual(after)
     })
 
-    test('runs alone: of twenty at once, from two processes, each sees what those before it have written', async () => {
+    test('runs alone: each of twenty at once, from two processes, sees what those before it have written', async () => {
       const addNext = (some: Store) =>
         some.write({}, async (db) => {
           const [row] = await db.select<{ nb: number }>('select count(*) as nb from rubriques')
@@ -136,7 +136,7 @@ describe.each(engines)('a store on %s:', (engine) => {
       expect(await store.read(rubriques)).toEqual(Array.from({ length: 20 }, (_, i) => `${i + 1}`))
     })
 
-    test('is seen, with its versions, by whatever begins after it in its process', async () => {
+    test('is visible, with its versions, to everything that starts after it in its process', async () => {
       for (let round = 1; round <= 20; round++) {
         const { donnees } = await store.versions()
         await addRubrique(store, 'r')
@@ -152,7 +152,7 @@ describe.each(engines)('a store on %s:', (engine) => {
     const change = { donnees: EVERYTHING, comptes: false }
     const nothing = async () => undefined
 
-    test('leaves nothing behind where its stage or its merge fails, and the next is well', async () => {
+    test('changes nothing if its stage or its merge fails, and the next one works', async () => {
       const before = await store.versions()
       const merge = async (db: Db) => {
         await insert(db, 1)
@@ -173,7 +173,7 @@ describe.each(engines)('a store on %s:', (engine) => {
       expect(await store.read(rubriques)).toEqual(['2'])
     })
 
-    test('is seen whole with its new version or not at all, and no reader waits for it', async () => {
+    test('is visible as a whole with its new version, or not at all, and no reader waits for it', async () => {
       const before = await store.versions()
       await store.bulk({ withAccounts: false }, nothing, async (db) => {
         for (const id of [1, 2, 3]) {
@@ -190,7 +190,7 @@ describe.each(engines)('a store on %s:', (engine) => {
       expect((await store.versions()).comptes).toBe(before.comptes)
     })
 
-    test('lets others write while it stages, and sees what they wrote when it merges', async () => {
+    test('lets others write during its stage, and sees their writes in its merge', async () => {
       const found: string[] = []
       const stage = async (db: Db) => {
         await db.exec('create temporary table lot_essai (id bigint)')
@@ -203,7 +203,7 @@ describe.each(engines)('a store on %s:', (engine) => {
       expect(found).toEqual(['meanwhile'])
     })
 
-    test('merges alone: of four at once, from two processes, each sees what those before it have merged', async () => {
+    test('merges alone: each of four at once, from two processes, sees what those before it have merged', async () => {
       const addNext = async (db: Db) => {
         const nb = (await rubriques(db)).length
         await insert(db, nb + 1)
@@ -214,7 +214,7 @@ describe.each(engines)('a store on %s:', (engine) => {
     })
   })
 
-  test('ids that the store gives pass those that rows came with', async () => {
+  test('generated ids are higher than all explicit ones', async () => {
     const cle = (db: Db, id: number | undefined, empreinte: string) => {
       const columns = `${id ? 'id_cle, ' : ''}id_compte, nom, prefixe, empreinte, portee, creation, expiration`
       const values = `${id ? `${id}, ` : ''}1, 'n', 'p', ?, '[]', 1, 1`
@@ -238,7 +238,7 @@ describe.each(engines)('a store on %s:', (engine) => {
     expect(found).toEqual([{ id: expect.toSatisfy((id) => id > 71) }])
   })
 
-  test('one that closes waits for the reads under way, refuses others, and the process goes on meanwhile', async () => {
+  test('close finishes the reads in flight, refuses new ones, and does not block the event loop', async () => {
     const closing = await openStore(made.url, { create: false })
     const work = makeGate()
     const reads = Array.from({ length: 3 }, async () => {
@@ -268,7 +268,7 @@ describe.each(engines)('migrations on %s', (engine) => {
   })
   afterEach(() => place.remove())
 
-  test('run once, however many processes start together on a missing store', async () => {
+  test('run once, however many processes start on a missing store at the same time', async () => {
     const cwd = makeFolder()
     const runs = await Promise.all([1, 2, 3, 4].map(() => palmares(['migrate', '--database', place.url], { cwd })))
     rmSync(cwd, { recursive: true })
@@ -280,7 +280,7 @@ describe.each(engines)('migrations on %s', (engine) => {
     await made.close()
   })
 
-  test('run once and then no more; who may not make a store is told that there is none', async () => {
+  test('run only once; a missing store is an error unless creation is allowed', async () => {
     await expect(openStore(place.url, { create: false })).rejects.toMatchObject({ fault: 'missing' })
     expect(await migrateStore(place.url, { withoutTrigrams: false })).toEqual(migrations)
     expect(await migrateStore(place.url, { withoutTrigrams: false })).toEqual([])
@@ -288,8 +288,8 @@ describe.each(engines)('migrations on %s', (engine) => {
   })
 })
 
-/** A write that holds others up until it is told to end. */
-async function holdWrite(store: Store): Promise<{ release(): Promise<void> }> {
+/** A write that blocks others until it is released. */
+async function blockWrites(store: Store): Promise<{ release(): Promise<void> }> {
   const [begun, end] = [makeGate(), makeGate()]
   const writing = store.write({}, async () => {
     begun.open()

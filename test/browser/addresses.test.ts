@@ -70,7 +70,7 @@ describe.each(KINDS)('in %s', (_, kind) => {
       .waitFor()
   })
 
-  test('the ranking offers the years and months with a ranking, and keeps another one that the URL names', async () => {
+  test('the ranking offers the years and months with a ranking, and also the one in the URL', async () => {
     const periodes = await server.json<{ periode: string; mois: string[] }[]>('/classement/periodes')
     expect(periodes.length).toBeGreaterThan(1)
     const { periode, mois } = periodes.at(-1)!

@@ -7,10 +7,10 @@ declare module 'vitest' {
   }
 }
 
-/** Where systems keep the browser; CHROMIUM names another. */
+/** Where systems install the browser; the variable CHROMIUM names another path. */
 const PLACES = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** Pictures of the last run, to look at. */
+/** Screenshots of the last run. */
 export const SCREENSHOTS = 'test/browser/screenshots'
 
 export default function provideChromium(project: TestProject): void {

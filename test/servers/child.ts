@@ -6,22 +6,22 @@ import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Who runs a server. */
+/** The user that runs a server. */
 export interface User {
   uid: number
   gid: number
 }
 
 const START_SECONDS = 120
-/** PostgreSQL kills what is left of itself 5 seconds after it was told to end at once. */
+/** PostgreSQL kills its remaining processes 5 seconds after an immediate shutdown. */
 const END_SECONDS = 8
-/** A container has 64 MB unless it was given more. */
+/** A container has 64 MB by default. */
 const MEMORY_ROOM_BYTES = 4 * 1024 ** 3
 
-// A worker whose run was interrupted would go on, and its servers with it, until its test gives up.
+// A worker of an interrupted run would keep running, with its servers, until its test times out.
 process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 
-/** A server's programs, in a temporary folder of their own; none of it outlives this process, however it ends. */
+/** A server's processes, in a temporary folder. None of it outlives this process, however that ends. */
 export class ServerProcess {
   readonly folder: string
   readonly #user: User | undefined
@@ -30,7 +30,7 @@ export class ServerProcess {
   #child: ChildProcess | undefined
   #paused: number[] = []
 
-  /** `lastSignal` is the one that ends the server at once. */
+  /** `lastSignal` ends the server at once. */
   constructor(name: string, lastSignal: NodeJS.Signals, user?: User) {
     this.folder = mkdtempSync(join(temporaryFolder(), `palmares-${name}-`))
     if (user) chownSync(this.folder, user.uid, user.gid)
@@ -43,14 +43,14 @@ export class ServerProcess {
     return this.#child !== undefined
   }
 
-  /** Runs a program to its end, and throws what it wrote where that is a failure. */
+  /** Runs a program to its end. A failure throws its output. */
   async run(program: string, args: readonly string[]): Promise<void> {
     const child = await this.#spawn(program, args)
     await whenEnded(child)
     if (child.exitCode !== 0) throw new Error(this.#failure(program, child))
   }
 
-  /** Starts the server and waits until `ready` does not throw any more. */
+  /** Starts the server and waits until `ready` no longer throws. */
   async start(program: string, args: readonly string[], ready: () => Promise<unknown>): Promise<void> {
     const child = await this.#spawn(program, args)
     const deadline = Date.now() + START_SECONDS * 1000
@@ -67,7 +67,7 @@ export class ServerProcess {
     throw new Error(this.#failure(program, child))
   }
 
-  /** Asks the server to end, and waits until it has. */
+  /** Stops the server and waits until it has ended. */
   async stop(signal: NodeJS.Signals): Promise<void> {
     const child = this.#child
     child?.kill(signal)
@@ -75,11 +75,11 @@ export class ServerProcess {
     if (child) await whenEnded(child)
   }
 
-  /** Freezes the server with all its processes: its port still takes connections, and nobody answers. */
+  /** Freezes the server with all its processes: its port accepts connections, and no request is answered. */
   pause(): void {
     const pid = this.#child?.pid
     if (!pid) throw new Error('the server does not run')
-    // The first one goes first, so that it makes no other meanwhile.
+    // The first process is stopped first, so that it cannot start others meanwhile.
     process.kill(pid, 'SIGSTOP')
     this.#paused = [pid, ...childrenOf(pid)]
     for (const child of this.#paused) sendSignal(child, 'SIGSTOP')
@@ -104,10 +104,10 @@ export class ServerProcess {
     if (this.#child) throw new Error(`${this.#child.spawnfile} still runs`)
     const log = openSync(join(this.folder, 'log'), 'a')
     const child = spawn(program, args, {
-      // Its own folder is the one that its user can surely enter.
+      // The server's user can certainly enter its own folder.
       cwd: this.folder,
       env: { ...withoutPostgres(process.env), HOME: this.folder },
-      // An interrupt typed at the terminal is for the tests, which then end it.
+      // Ctrl-C in the terminal must reach only the tests, which then end the server.
       detached: true,
       stdio: ['ignore', log, log],
       ...this.#user,
@@ -138,7 +138,8 @@ export class ServerProcess {
 }
 
 /**
- * A free port that stays free while a server is down: the system gives none below 32768 to a connection that starts.
+ * A free port that stays free while a server is down: it is below 32768, where the system takes no ports for outgoing
+ * connections.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -156,8 +157,8 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Told of each process on its input, ends the last one and removes the folder when that input ends. The system closes
- * it even for a test process that was killed, whom no exit handler serves.
+ * Reads the pid of each process, and when its input ends, ends the last one and removes the folder. The system closes the
+ * input even if the test process is killed, which runs no exit handler.
  */
 const KEEPER = `
 while read -r line; do pid=$line; done
@@ -179,7 +180,7 @@ function startKeeper(folder: string, signal: NodeJS.Signals): ChildProcess {
   return keeper
 }
 
-/** In memory, where it has room, as PostgreSQL makes a database of 300 files ten times as quickly there. */
+/** In memory if there is room, because PostgreSQL creates the 300 files of a database ten times as fast there. */
 function temporaryFolder(): string {
   const memory = '/dev/shm'
   if (process.env.TMPDIR || !existsSync(memory)) return tmpdir()
@@ -196,7 +197,7 @@ async function whenEnded(child: ChildProcess): Promise<void> {
   if (!hasEnded(child)) await once(child, 'exit')
 }
 
-/** The variables that steer PostgreSQL's programs are meant for another server. */
+/** Without the variables that configure PostgreSQL's programs, which are meant for another server. */
 function withoutPostgres(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('PG')))
 }
@@ -205,7 +206,7 @@ function childrenOf(pid: number): number[] {
   try {
     return numbersOf(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))
   } catch {
-    // Only Linux has /proc, and not every Linux has ps.
+    // /proc exists only on Linux, and ps is missing on some Linux systems.
     const pairs = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).split('\n').map(numbersOf)
     return pairs.filter(([, parent]) => parent === pid).map(([child]) => child!)
   }
@@ -215,7 +216,7 @@ function numbersOf(text: string): number[] {
   return text.split(/\s+/).filter(Boolean).map(Number)
 }
 
-/** A process that has ended meanwhile needs no signal. */
+/** Ignores a process that has ended meanwhile. */
 function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)

@@ -4,14 +4,14 @@ import { createDatabase, dropDatabase, findBinaries, runSql, startPrimary } from
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A superuser's address of the PostgreSQL that the tests share; without it, they skip what needs it. */
+    /** The superuser's address of the shared PostgreSQL. Without it, tests that need PostgreSQL are skipped. */
     postgresUrl: string | undefined
-    /** The name of a database there with an empty store, which is copied in a fraction of the time that migrations take. */
+    /** The name of a database there with an empty store. Copying it takes a fraction of the time of the migrations. */
     postgresTemplate: string
   }
 }
 
-/** All test files share one PostgreSQL, where each of their stores gets a database of its own. */
+/** All test files share one PostgreSQL, where each store has its own database. */
 export default async function provideServers(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const given = process.env.TEST_DATABASE_URL
   if (given) {
@@ -32,7 +32,7 @@ export default async function provideServers(project: TestProject): Promise<(() 
   return server.destroy
 }
 
-/** Gives the address of the template. */
+/** Returns the address of the template. */
 async function provideStores(project: TestProject, url: string): Promise<string> {
   const template = await createDatabase(url)
   await migrateStore(template, { withoutTrigrams: false })

@@ -4,20 +4,20 @@ import { freePort, ServerProcess } from './child.js'
 import { ordinaryUser, runSql } from './postgres.js'
 
 export interface Pooler {
-  /** The address of a database, through the pooler. */
+  /** The address of a database through the pooler. */
   through(url: string): string
   close(): Promise<void>
 }
 
 const HOST = '127.0.0.1'
 
-/** The program, where Debian puts it or PATH has it. */
+/** The program, where Debian installs it or in PATH. */
 export function findPgBouncer(): string | undefined {
   const folders = ['/usr/sbin', ...(process.env.PATH ?? '').split(delimiter).filter(Boolean)]
   return folders.map((folder) => join(folder, 'pgbouncer')).find(existsSync)
 }
 
-/** PgBouncer before the server of an address, whose user and password it uses for everybody. */
+/** PgBouncer before the server of an address. All clients use that address's user and password. */
 export async function startPgBouncer(
   url: string,
   mode: 'session' | 'transaction' | 'statement',

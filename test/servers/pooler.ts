@@ -3,12 +3,12 @@ import { createServer, type Socket } from 'node:net'
 import pg from 'pg'
 import type { Pooler } from './pgbouncer.js'
 
-/** Which free connection of the server the next transaction gets: the last one used, or each in turn. */
+/** Which free connection of the server the next transaction gets: the most recently used one, or each in turn. */
 type Order = 'last' | 'turns'
 
 const SSL_REQUEST = 80_877_103
 
-/** A pooler in transaction mode, as small as one can be: for clients that put one question at a time. */
+/** A minimal pooler in transaction mode, for clients that send one query at a time. */
 export async function startPooler(url: string, connections: number, order: Order): Promise<Pooler> {
   const servers = await Promise.all(Array.from({ length: connections }, () => connectRaw(url)))
   const free = [...servers]
@@ -53,7 +53,7 @@ export async function startPooler(url: string, connections: number, order: Order
   }
 }
 
-/** A connection that is signed in, for bytes of the protocol. */
+/** An authenticated connection for raw bytes of the protocol. */
 async function connectRaw(url: string): Promise<Socket> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => undefined)
@@ -63,13 +63,13 @@ async function connectRaw(url: string): Promise<Socket> {
   return stream
 }
 
-/** Whether an answer ends with "ready, outside of a transaction". */
+/** Whether a response ends with "ready, outside of a transaction". */
 function isIdle(answer: Buffer): boolean {
   return answer.subarray(-6).equals(READY)
 }
 
 const READY = message('Z', Buffer.from('I'))
-/** Signed in; a process and a key to cancel with, of no server; ready. */
+/** Authenticated; a process and a key for cancellation that belong to no server; ready. */
 const WELCOME = Buffer.concat([message('R', Buffer.alloc(4)), message('K', Buffer.from('palmares')), READY])
 
 function message(type: string, body: Buffer): Buffer {

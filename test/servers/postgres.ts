@@ -9,15 +9,15 @@ export interface PostgresServer {
   readonly port: number
   /** The superuser's, `palmares_test`. */
   readonly password: string
-  /** Where a database of it is; `postgres` and the superuser when nobody says. */
+  /** The address of one of its databases; by default `postgres`, as the superuser. */
   url(database?: string, user?: string, password?: string): string
-  /** Runs statements as the superuser, and gives the rows of the last one. */
+  /** Runs statements as the superuser, and returns the rows of the last one. */
   sql<Row = Record<string, unknown>>(text: string, database?: string): Promise<Row[]>
-  /** `fast` ends sessions orderly, `immediate` is a crash. */
+  /** `fast` ends sessions in order, `immediate` is a crash. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
   /** Starts it again, on the same port and data. */
   start(): Promise<void>
-  /** Freezes all its processes: connections are still taken, and nobody answers. */
+  /** Freezes all its processes: connections are accepted, and no query is answered. */
   pause(): void
   resume(): void
   /** Ends it at once, and removes its data. */
@@ -27,7 +27,7 @@ export interface PostgresServer {
 export interface PrimaryOptions {
   /** A locale of the operating system. */
   locale?: string
-  /** A locale of ICU, such as `fr`, which then sorts instead of the operating system's. Needs PostgreSQL 15. */
+  /** A locale of ICU, such as `fr`, for sorting instead of the operating system's. Needs PostgreSQL 15. */
   icuLocale?: string
   /** Settings in place of SETTINGS, such as `synchronous_commit=on`, without which a crash loses the last writes. */
   settings?: Record<string, string>
@@ -36,7 +36,7 @@ export interface PrimaryOptions {
 const HOST = '127.0.0.1'
 const USER = 'palmares_test'
 
-/** What a server that nobody will miss runs with. */
+/** Settings for a server whose data may be lost. */
 const SETTINGS = {
   listen_addresses: HOST,
   fsync: 'off',
@@ -46,7 +46,7 @@ const SETTINGS = {
   shared_buffers: '64MB',
   wal_level: 'replica',
   max_wal_senders: '8',
-  // A replica that was down finds what it missed.
+  // A replica that was down can still read what it missed.
   wal_keep_size: '256MB',
   max_wal_size: '256MB',
   hot_standby: 'on',
@@ -56,7 +56,7 @@ const SETTINGS = {
 export function findBinaries(): string | undefined {
   const path = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
   const links = path.map((folder) => join(folder, 'initdb')).filter(existsSync)
-  // Debian keeps the programs of each version in a folder of its own, outside of PATH.
+  // Debian has a folder for the programs of each version, outside of PATH.
   const folders = [...debianFolders(), ...path, ...links.map((link) => dirname(realpathSync(link)))]
   return folders.find((folder) =>
     ['initdb', 'postgres', 'pg_basebackup'].every((program) => existsSync(join(folder, program))),
@@ -77,7 +77,7 @@ export async function startPrimary(options: PrimaryOptions = {}): Promise<Postgr
   })
 }
 
-/** A server that follows another one, and answers what only reads. */
+/** A replica of another server, which answers read-only queries. */
 export async function startReplica(
   primary: PostgresServer,
   options: Pick<PrimaryOptions, 'settings'> = {},
@@ -91,8 +91,8 @@ export async function startReplica(
 }
 
 /**
- * Makes a database with a name of its own, empty or a copy of `template`, and gives its address. To copy files is several
- * times as quick as to log them, where nothing is synced.
+ * Creates a database with a unique name, empty or a copy of `template`, and returns its address. Copying files is several
+ * times as fast as logging them, since nothing is synced.
  */
 export async function createDatabase(server: PostgresServer | string, template?: string): Promise<string> {
   const admin = typeof server === 'string' ? server : server.url()
@@ -102,16 +102,16 @@ export async function createDatabase(server: PostgresServer | string, template?:
   return inDatabase(admin, name)
 }
 
-/** Drops a database with whoever still uses it. */
+/** Drops a database and ends its sessions. */
 export async function dropDatabase(url: string): Promise<void> {
   const name = decodeURIComponent(new URL(url).pathname.slice(1))
   await runSql(inDatabase(url, 'postgres'), `drop database if exists ${pg.escapeIdentifier(name)} with (force)`)
 }
 
-/** Runs statements on a connection of their own, and gives the rows of the last one. */
+/** Runs statements on their own connection, and returns the rows of the last one. */
 export async function runSql<Row = Record<string, unknown>>(url: string, text: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 60_000 })
-  // A server that ends the session says so to whoever waits for an answer too.
+  // When the server ends the session, the pending query fails too.
   client.on('error', () => undefined)
   try {
     await client.connect()

@@ -4,18 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Gate, makeGate } from '../gate.js'
 import { freePort } from './child.js'
 
-/** A network between a client and a server that does what networks do. */
+/** A proxy between a client and a server, with faults of a network. */
 export interface TestProxy {
   readonly port: number
-  /** Every chunk of both directions takes so long from now on, and keeps its place. */
+  /** From now on, delays every chunk in both directions and keeps their order. */
   delay(milliseconds: number): void
-  /** Breaks all connections, and refuses new ones. */
+  /** Resets all connections, and refuses new ones. */
   cut(): void
-  /** Takes connections again. */
-  mend(): Promise<void>
-  /** Takes connections and holds all bytes back; they go on their way when it ends. */
+  /** Accepts connections again. */
+  restore(): Promise<void>
+  /** While on, accepts connections and holds back all bytes; afterwards sends them on. */
   blackhole(on: boolean): void
-  /** Replaces text in what the server sends, where a chunk has it whole, by other text of the same length. */
+  /** Replaces text in what the server sends, if one chunk has all of it, by text of the same length. */
   replace(from: string, to: string): void
   /** How many clients are connected. */
   connections(): number
@@ -50,7 +50,7 @@ export async function startProxy(targetPort: number): Promise<TestProxy> {
     server = undefined
     for (const socket of [...pairs].flat()) socket.resetAndDestroy()
   }
-  const mend = async () => {
+  const restore = async () => {
     if (server) return
     server = createServer({ allowHalfOpen: true, noDelay: true }, take).listen(port, HOST)
     await once(server, 'listening')
@@ -60,9 +60,9 @@ export async function startProxy(targetPort: number): Promise<TestProxy> {
     hole?.open()
     hole = on ? makeGate() : undefined
   }
-  await mend()
+  await restore()
   return {
-    ...{ port, cut, mend, blackhole },
+    ...{ port, cut, restore, blackhole },
     delay(ofChunk) {
       milliseconds = ofChunk
     },
@@ -77,7 +77,7 @@ export async function startProxy(targetPort: number): Promise<TestProxy> {
   }
 }
 
-/** Sends on what one side sends, its end too, each once it has travelled and in its order. */
+/** Forwards the chunks and the end of one side to the other, in order, each after its delay. */
 function pump(from: Socket, to: Socket, travel: () => Promise<void>, change: Change = (chunk) => chunk): void {
   let last = Promise.resolve()
   const pass = (deliver: () => void) => {
@@ -91,7 +91,7 @@ function pump(from: Socket, to: Socket, travel: () => Promise<void>, change: Cha
   }
   from.on('data', (chunk) => pass(() => write(chunk)))
   from.on('end', () => pass(() => to.end()))
-  // What is broken here is told over there as an end: no program takes that for a success.
+  // An error here is forwarded as an end: no program takes that for success.
   from.on('error', () => undefined)
   from.on('close', () => pass(() => to.destroySoon()))
 }

@@ -10,7 +10,7 @@ export interface RedisServer {
   stop(): Promise<void>
   /** Starts it again, empty, on the same port. */
   start(): Promise<void>
-  /** Freezes it: connections are still taken, and nobody answers. */
+  /** Freezes it: connections are accepted, and no request is answered. */
   pause(): void
   resume(): void
   /** Ends it at once. */
@@ -42,7 +42,7 @@ export async function startRedis(): Promise<RedisServer | undefined> {
   }
 }
 
-/** The server's program, if PATH has it. */
+/** The server's program, from PATH. */
 export function findRedis(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
   return ['redis-server', 'valkey-server']

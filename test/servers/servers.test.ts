@@ -14,14 +14,14 @@ import {
 import { startProxy, type TestProxy } from './proxy.js'
 import { findRedis, type RedisServer, startRedis } from './redis.js'
 
-describe.skipIf(!findBinaries())('a PostgreSQL of the tests', () => {
+describe.skipIf(!findBinaries())('a PostgreSQL server for tests', () => {
   let primary: PostgresServer
   beforeAll(async () => {
     primary = await startPrimary({ icuLocale: 'fr' })
   })
   afterAll(() => primary?.destroy())
 
-  test('has the locale that it was started with', async () => {
+  test('has the locale it was started with', async () => {
     const sorted = await primary.sql(`select v from (values ('zoo'), ('École'), ('eau')) as t(v) order by v`)
     expect(sorted).toEqual([{ v: 'eau' }, { v: 'École' }, { v: 'zoo' }])
   })
@@ -38,7 +38,7 @@ describe.skipIf(!findBinaries())('a PostgreSQL of the tests', () => {
     }
   })
 
-  test('makes databases from a template, and drops them with their sessions', async () => {
+  test('creates databases from a template, and drops them with their sessions', async () => {
     const template = await createDatabase(primary)
     await runSql(template, 'create table t (id int)')
     const copy = await createDatabase(primary.url(), new URL(template).pathname.slice(1))
@@ -60,7 +60,7 @@ describe.skipIf(!findBinaries())('a PostgreSQL of the tests', () => {
     expect(await answer).toEqual([{ un: 1 }])
   })
 
-  test('has replicas, which stream what it is told and write nothing', async () => {
+  test('has replicas, which stream its changes and refuse writes', async () => {
     const replica = await startReplica(primary)
     try {
       await primary.sql('create table lignes (id int); insert into lignes values (7)')
@@ -76,7 +76,7 @@ describe.skipIf(!findBinaries())('a PostgreSQL of the tests', () => {
   })
 })
 
-describe.skipIf(!findRedis())('a Redis of the tests and a proxy before it', () => {
+describe.skipIf(!findRedis())('a Redis server for tests and a proxy in front of it', () => {
   let redis: RedisServer
   let proxy: TestProxy
   beforeAll(async () => {
@@ -91,7 +91,7 @@ describe.skipIf(!findRedis())('a Redis of the tests and a proxy before it', () =
   const echo = async (text: string, port = proxy.port) => {
     const socket = connect(port, '127.0.0.1')
     try {
-      // No answer at all reads as one.
+      // A connection that ends without a response counts as an empty one.
       const ended = once(socket, 'end').then(() => [''])
       ended.catch(() => undefined)
       socket.write(`ECHO ${text}\r\n`)
@@ -122,7 +122,7 @@ describe.skipIf(!findRedis())('a Redis of the tests and a proxy before it', () =
     proxy.delay(0)
   })
 
-  test('the proxy cuts what is connected, refuses until it is mended, and counts', async () => {
+  test('the proxy resets connections, refuses new ones until it is restored, and counts them', async () => {
     await expect.poll(() => proxy.connections()).toBe(0)
     const socket = connect(proxy.port, '127.0.0.1')
     await expect.poll(() => proxy.connections()).toBe(1)
@@ -131,11 +131,11 @@ describe.skipIf(!findRedis())('a Redis of the tests and a proxy before it', () =
     expect(await broken).toMatchObject([{ code: 'ECONNRESET' }])
     await expect(echo('a')).rejects.toThrow('ECONNREFUSED')
     expect(proxy.connections()).toBe(0)
-    await proxy.mend()
+    await proxy.restore()
     expect(await echo('b')).toBe('b')
   })
 
-  test('the proxy holds everything back in a black hole', async () => {
+  test('the proxy holds back everything in a black hole', async () => {
     proxy.blackhole(true)
     const answer = echo('a')
     expect(await within(200, answer)).toBe('late')

@@ -12,7 +12,7 @@ const { login, password } = ACCOUNT
 const RIGHT = { login, password }
 const WRONG = { login, password: 'not the password' }
 
-/** As many addresses as a test wants, none of them an owner's. */
+/** Distinct addresses, none of them known for an account. */
 const stranger = (i: number) => `203.0.${i >> 8}.${i & 255}`
 const home = (i: number) => `198.51.100.${i + 10}`
 
@@ -26,7 +26,7 @@ describe.each(engines)('on %s, under a flood of logins', (engine) => {
     await server.close()
   })
 
-  /** Patient, as the tests share the machine. */
+  /** Long waits, because the tests share the machine. */
   const start = async (settings = {}) => {
     const patient = { trustProxy: 'loopback', loginWaitSeconds: 60 }
     server = await startServer(petitPortail, { engine, settings: { ...patient, ...settings } })
@@ -46,11 +46,11 @@ describe.each(engines)('on %s, under a flood of logins', (engine) => {
     )
   }
 
-  test('every owner signs in from a known address beside 200 logins from as many addresses, after a restart too', async () => {
+  test('every owner signs in from a known address during 200 logins from as many addresses, also after a restart', async () => {
     await start()
     for (const owner of OWNERS) await addAccount(server.store, owner)
     expect(await statuses(OWNERS.map((owner, i) => attempt(owner, home(i))))).toEqual({ 200: 8 })
-    // A new process remembers nothing but the store, and has little room.
+    // A new process knows only the store, and has a short queue.
     const settings = { trustProxy: 'loopback', loginWaitSeconds: 60, loginQueue: 20 }
     const restarted = await serveStore(server.store, { settings })
     const flood = Array.from({ length: 200 }, (_, i) =>
@@ -64,7 +64,7 @@ describe.each(engines)('on %s, under a flood of logins', (engine) => {
     await restarted.app.close()
   })
 
-  test('failures for a login from all unknown addresses are bounded, and its known ones are neither counted nor refused', async () => {
+  test('failures for a login from all unknown addresses are limited, and its known ones are neither counted nor refused', async () => {
     await start({ loginTotalRateLimit: 20 })
     await addAccount(server.store, BOB)
     const [HOME_V6, SAME_64] = ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9']
@@ -78,7 +78,7 @@ describe.each(engines)('on %s, under a flood of logins', (engine) => {
     await problemOf(refused, 'login_throttled')
     for (const address of [HOME, SAME_64]) expect((await attempt(RIGHT, address)).status).toBe(200)
     expect([(await attempt(WRONG, HOME)).status, (await attempt(RIGHT, HOME)).status]).toEqual([401, 200])
-    // An address that is known for one login is none for another, and a login that does not exist is bounded alike.
+    // A known address is known for one login only, and an unknown login is limited in the same way.
     expect([(await attempt(BOB, HOME)).status, (await attempt(BOB, stranger(101))).status]).toEqual([200, 200])
     const nobody = { login: 'nobody', password: 'a guess' }
     expect(await statuses(Array.from({ length: 30 }, (_, i) => attempt(nobody, stranger(i))))).toEqual({
@@ -89,12 +89,12 @@ describe.each(engines)('on %s, under a flood of logins', (engine) => {
     expect((await attempt(RIGHT, stranger(100))).status).toBe(200)
   })
 
-  test('successes from unknown addresses never count', async () => {
+  test('successes from unknown addresses are not counted', async () => {
     await start({ loginTotalRateLimit: 5 })
     for (let i = 0; i < 8; i++) expect((await attempt(RIGHT, stranger(i))).status).toBe(200)
   })
 
-  test('an address with many logins holds up no other: addresses take turns', async () => {
+  test('an address with many logins delays no other, because addresses take turns', async () => {
     await start({ loginRateLimit: 1_000, loginAddressRateLimit: 1_000, loginTotalRateLimit: 1_000 })
     const ended: string[] = []
     const many = Array.from({ length: 60 }, () => attempt(WRONG, stranger(1)).then(() => ended.push('many')))
@@ -103,7 +103,7 @@ describe.each(engines)('on %s, under a flood of logins', (engine) => {
     expect(ended.indexOf('one')).toBeLessThan(50)
   })
 
-  test('a full queue refuses the longest line, with Retry-After, and takes an address that has none', async () => {
+  test('a full queue refuses the longest line, with Retry-After, and accepts an address without a line', async () => {
     await start({ loginQueue: 10, loginRateLimit: 1_000, loginAddressRateLimit: 1_000, loginTotalRateLimit: 1_000 })
     const many = Array.from({ length: 80 }, () => attempt(WRONG, stranger(1)))
     const others = Array.from({ length: 5 }, (_, i) => attempt(RIGHT, stranger(2 + i)))
@@ -114,7 +114,7 @@ describe.each(engines)('on %s, under a flood of logins', (engine) => {
     await problemOf(refused[0]!, 'overloaded')
   })
 
-  test('20 addresses are remembered for an account, as hashes, and for 90 days', async () => {
+  test('20 addresses are stored for an account, as hashes, for 90 days', async () => {
     await start({ loginTotalRateLimit: 1 })
     const remembered = () =>
       server.store.read((db) =>
@@ -128,7 +128,7 @@ describe.each(engines)('on %s, under a flood of logins', (engine) => {
     expect(rows).toHaveLength(20)
     for (const { adresse } of rows) expect(adresse).toMatch(/^[0-9a-f]{64}$/)
     expect((await attempt(WRONG, stranger(1))).status).toBe(401)
-    // The oldest are forgotten: they are strangers now, and the one failure of strangers is used.
+    // The oldest are unknown again, and the one failure of unknown addresses has been used.
     const known = [stranger(24), stranger(5)]
     for (const address of known) expect((await attempt(RIGHT, address)).status).toBe(200)
     for (const address of [stranger(0), stranger(4)]) expect((await attempt(RIGHT, address)).status).toBe(429)

@@ -7,7 +7,7 @@ import { makeFolder } from '../harness.js'
 import { type Running, startPalmares } from '../palmares.js'
 import { exchange } from '../wire.js'
 
-/** What the kernel lets a socket's queue be at most; undefined where it does not say. */
+/** The longest queue of a socket that the kernel allows, if known. */
 function kernelBound(): number | undefined {
   try {
     return Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'))
@@ -20,13 +20,13 @@ function kernelBound(): number | undefined {
 const SS = 'ss'
 const hasSs = spawnSync(SS, ['-V']).status === 0
 
-/** Files that a process may open, here and in the server, less what either needs besides connections. */
+/** The number of files that a process may open, minus those that the test or the server needs for other things. */
 function connectionsAtMost(): number {
   const files = Number(execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' })) || 10_000
   return Math.max(100, files - 200)
 }
 
-describe.each([1, 2])('%i process(es) that serve', (workers) => {
+describe.each([1, 2])('%i serving process(es)', (workers) => {
   let folder: string
   let running: Running | undefined
   afterEach(async () => {
@@ -43,15 +43,15 @@ describe.each([1, 2])('%i process(es) that serve', (workers) => {
     return running.url
   }
 
-  // Shown as skipped on a machine without `ss`: no file of /proc has the length of a queue.
-  test.runIf(hasSs)('ask for a queue as long as the kernel allows', async () => {
+  // Skipped on a machine without `ss`, because no file of /proc has the length of a queue.
+  test.runIf(hasSs)('request the longest queue that the kernel allows', async () => {
     const url = await start()
     const sockets = execFileSync(SS, ['-Hltn', `sport = :${new URL(url).port}`], { encoding: 'utf8' })
     const queue = Number(sockets.trim().split(/\s+/)[2])
     expect(queue).toBe(Math.min(10_000, kernelBound() ?? 10_000))
   })
 
-  test('take a burst of 2,000 connections: all are answered', async () => {
+  test('answer a burst of 2,000 connections', async () => {
     const url = await start()
     const ask = 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
     const burst = Math.min(2_000, connectionsAtMost())

@@ -8,7 +8,7 @@ import { palmares, type Run, type Running, startPalmares } from '../palmares.js'
 let folder: string
 let server: Running
 
-/** One store, one running server; the tests run one after the other, as an operator would. */
+/** One store and one running server. The tests run in order, as an operator would act. */
 beforeAll(async () => {
   folder = makeFolder()
   const dump = [1, 2].map((id) => `${JSON.stringify({ type: 'auteur', id_auteur: id, nom: `a${id}` })}\n`).join('')
@@ -23,22 +23,27 @@ afterAll(async () => {
 })
 
 describe('accounts', () => {
-  test('add makes an account that a running server lets in at once, and says so on standard output', async () => {
+  test('add creates an account that a running server accepts at once, and reports it on standard output', async () => {
     expect(await login('alice', PASSWORD)).toBe(401)
     expect(await add('alice', 1)).toEqual(done('account alice added for author 1\n'))
     expect(await login('alice', PASSWORD)).toBe(200)
     expect(await add('Zoé root', 2, '--operator')).toEqual(done('account Zoé root added for author 2\n'))
   })
 
-  test('add takes a password with its newline cut off, and keeps the spaces in it', async () => {
+  test('add removes the newline after a password, and keeps its spaces', async () => {
     await runWith('  eight spaces  \r\n', 'accounts', 'add', 'spaces', '--id-auteur', '1', '--password-stdin')
     expect(await login('spaces', '  eight spaces  ')).toBe(200)
     expect(await login('spaces', 'eight spaces')).toBe(401)
   })
 
   test.each<[string, string[], string, RegExp]>([
-    ['a login twice', ['alice', '--id-auteur', '1'], 'correct horse', /^error: the account alice already exists\n$/],
-    ['an author who is not there', ['new', '--id-auteur', '77'], 'correct horse', /^error: there is no author 77;/],
+    [
+      'a duplicate login',
+      ['alice', '--id-auteur', '1'],
+      'correct horse',
+      /^error: the account alice already exists\n$/,
+    ],
+    ['an unknown author', ['new', '--id-auteur', '77'], 'correct horse', /^error: there is no author 77;/],
     ['a short password', ['new', '--id-auteur', '1'], 'seven77', /^error: a password has at least 8 characters\n$/],
     ['a long password', ['new', '--id-auteur', '1'], 'x'.repeat(1_025), /^error: a password has at most 1024 bytes\n$/],
     [
@@ -59,7 +64,7 @@ describe('accounts', () => {
   test.each([
     ['login', ' new', 'correct horse'],
     ['password', 'new', 'seven77'],
-  ])('add makes no store for a bad %s', async (_, name, password) => {
+  ])('add creates no store for an invalid %s', async (_, name, password) => {
     const database = ['--database', 'sqlite:unmade/unmade.db']
     const made = await runWith(
       password,
@@ -69,7 +74,7 @@ describe('accounts', () => {
     expect(existsSync(join(folder, 'unmade'))).toBe(false)
   })
 
-  test('list shows every account; --json is an array with the wire names', async () => {
+  test('list shows every account; --json is an array with the names of the API', async () => {
     const { stdout } = await run('accounts', 'list')
     for (const word of ['login', 'alice', 'Zoé root', 'yes']) expect(stdout).toContain(word)
     const creation = expect.stringMatching(INSTANT)
@@ -86,7 +91,7 @@ describe('accounts', () => {
     }
   })
 
-  test('passwd ends the sessions and the keys of the account, in the very next request', async () => {
+  test('passwd ends the sessions and keys of the account for the next request', async () => {
     const cookie = await sessionOf('alice', PASSWORD)
     const key = await quietKey('alice')
     expect([await get({ cookie }), await get(bearer(key))]).toEqual([200, 200])
@@ -98,7 +103,7 @@ describe('accounts', () => {
     await runWith(PASSWORD, 'accounts', 'passwd', 'alice', '--password-stdin')
   })
 
-  test('disable ends them too and lets nobody in; enable lets in anew, and what ended stays ended', async () => {
+  test('disable ends them too and refuses logins; enable accepts new logins, and what ended stays ended', async () => {
     const cookie = await sessionOf('alice', PASSWORD)
     const key = await quietKey('alice')
     expect(await run('accounts', 'disable', 'alice')).toEqual(done('account alice disabled\n'))
@@ -109,7 +114,7 @@ describe('accounts', () => {
     expect([await get({ cookie }), await get(bearer(key)), await login('alice', PASSWORD)]).toEqual([401, 401, 200])
   })
 
-  test('passwd, disable, enable and remove refuse a login that nobody has', async () => {
+  test('passwd, disable, enable and remove refuse an unknown login', async () => {
     for (const args of [
       ['passwd', 'nobody', '--password-stdin'],
       ['disable', 'nobody'],
@@ -122,27 +127,27 @@ describe('accounts', () => {
 })
 
 describe('keys', () => {
-  test('create --quiet prints the key alone, and it is let in at once', async () => {
+  test('create --quiet prints only the key, which is accepted at once', async () => {
     const made = await run('keys', 'create', 'alice', '--quiet')
     expect(made).toEqual({ status: 0, stdout: expect.stringMatching(/^palm_[0-9A-Za-z]{56}\n$/), stderr: '' })
     expect(await get(bearer(made.stdout.trim()))).toBe(200)
     expect(await get({ cookie: `api_key=${made.stdout.trim()}` })).toBe(200)
   })
 
-  test('create prints the key alone on standard output, and what to know of it on standard error', async () => {
+  test('create prints only the key on standard output, and its description on standard error', async () => {
     const made = await run('keys', 'create', 'alice', '--name', 'mon bot', '--expires', '2090-01-31')
     expect(made.stdout).toMatch(/^palm_[0-9A-Za-z]{56}\n$/)
     expect(made.stderr).toMatch(/^Created key \d+ for alice, valid until 2090-01-31T00:00:00Z\. .*\n$/)
   })
 
-  test('create gives scopes to operators alone', async () => {
+  test('create grants scopes to operators only', async () => {
     expect(await run('keys', 'create', 'alice', '--scope', 'export')).toMatchObject({ status: 1, stdout: '' })
     expect(await run('keys', 'create', 'Zoé root', '--scope', 'ecriture,export')).toMatchObject({ status: 0 })
     const [cle] = JSON.parse((await run('keys', 'list', 'Zoé root', '--json')).stdout)
     expect(cle.portee).toEqual(['lecture', 'ecriture', 'export'])
   })
 
-  test('list shows live keys, of all or of one account; --json has the fields of the wire, then the login', async () => {
+  test('list shows live keys, of all accounts or of one; --json has the fields of the API, then the login', async () => {
     const all = JSON.parse((await run('keys', 'list', '--json')).stdout)
     const own = JSON.parse((await run('keys', 'list', 'alice', '--json')).stdout)
     expect(all.map(({ id }: { id: number }) => id)).toEqual(
@@ -159,7 +164,7 @@ describe('keys', () => {
     expect(await run('keys', 'list', 'nobody', '--json')).toEqual(failed('there is no account nobody'))
   })
 
-  test('what ends no credential moves no version, so no server reads its accounts anew', async () => {
+  test('commands that end no credential move no version, so no server drops its cache of accounts', async () => {
     expect(await add('idle', 1)).toMatchObject({ status: 0 })
     expect(await run('accounts', 'disable', 'idle')).toMatchObject({ status: 0 })
     const store = await openStore(`sqlite:${join(folder, 'data', 'palmares.db')}`, { create: false })
@@ -175,7 +180,7 @@ describe('keys', () => {
     await store.close()
   })
 
-  test('revoke takes the id of the list, and the next request with the key is refused', async () => {
+  test('revoke takes an id from the list, and the next request with the key is refused', async () => {
     const key = await quietKey('alice')
     const { id } = JSON.parse((await run('keys', 'list', 'alice', '--json')).stdout).at(-1)
     expect(await get(bearer(key))).toBe(200)
@@ -185,11 +190,11 @@ describe('keys', () => {
     expect(await run('keys', 'revoke', '999999')).toEqual(failed('there is no valid key 999999'))
   })
 
-  test('create refuses an account that is not there', async () => {
+  test('create refuses an unknown account', async () => {
     expect(await run('keys', 'create', 'nobody')).toEqual(failed('there is no account nobody'))
   })
 
-  test('export --with-accounts | import --with-accounts into another store: the key and the password still work', async () => {
+  test('the key and the password still work after export --with-accounts | import --with-accounts into another store', async () => {
     const key = await quietKey('Zoé root')
     const dump = (await run('export', '--with-accounts')).stdout
     const other = { cwd: folder, env: { PALMARES_DATABASE: 'sqlite:other.db', PALMARES_WITH_ACCOUNTS: 'true' } }
@@ -202,7 +207,7 @@ describe('keys', () => {
   })
 })
 
-test('nothing that the server wrote holds a password or a key', () => {
+test('the server never logs a password or a key', () => {
   expect(server.output()).not.toMatch(/correct horse|another horse|palm_[0-9A-Za-z]{20}/)
 })
 

@@ -11,11 +11,11 @@ import { openStore } from '../../src/store/open.js'
 import { type DumpLine, engines, exportFrom, makeFolder, makePlace } from '../harness.js'
 import { hasOpenssl, OPENSSL } from '../openssl.js'
 import { blocks } from '../pages.js'
-import { migrationsTold, palmares, type Run, type RunOptions, startPalmares } from '../palmares.js'
+import { migrationLines, palmares, type Run, type RunOptions, startPalmares } from '../palmares.js'
 import { freePort } from '../servers/child.js'
 import { runSql } from '../servers/postgres.js'
 
-/** What the unit of systemd gives a stop, which takes 9 s at most. */
+/** The stop timeout of the systemd unit; a stop takes 9 s at most. */
 const SERVICE_MANAGER_PATIENCE_MILLISECONDS = 15_000
 
 /** What `serve` and `demo` share. */
@@ -52,7 +52,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('--help', () => {
-  test('of each command names each option and its variable', async () => {
+  test('the help of each command lists each option and its variable', async () => {
     const commands: [string, string[]][] = [
       ['serve', ['database', 'host', 'port', 'metrics-port', ...SERVE]],
       [
@@ -95,7 +95,7 @@ describe('--help', () => {
     })
   })
 
-  test('of palmares names every command', async () => {
+  test('the help of palmares lists every command', async () => {
     const { status, stdout } = await run('--help')
     expect(status).toBe(0)
     for (const name of [
@@ -115,13 +115,13 @@ describe('--help', () => {
     }
   })
 
-  test('--version is the version of the package, alone', async () => {
+  test('--version prints only the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../..', 'package.json'), 'utf8'))
     expect(await run('--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
   })
 })
 
-test('a wrong use is told in one line on standard error that names it, where help is, and ends with status 2', async () => {
+test('a usage error is reported in one line on standard error, with a pointer to the help, and status 2', async () => {
   const wrong: [string[], RegExp, Record<string, string>?][] = [
     [['nothing'], /unknown command 'nothing'/],
     [['serve', '--nope'], /unknown option '--nope'/],
@@ -166,7 +166,7 @@ test('a wrong use is told in one line on standard error that names it, where hel
   expect(existsSync(at('folder/data'))).toBe(false)
 })
 
-test('palmares, accounts and keys alone show their help on standard error, with status 2', async () => {
+test('palmares, accounts and keys without arguments print their help on standard error, with status 2', async () => {
   for (const args of [[], ['accounts'], ['keys']]) {
     expect(await run(...args)).toMatchObject({
       status: 2,
@@ -176,7 +176,7 @@ test('palmares, accounts and keys alone show their help on standard error, with 
   }
 })
 
-test('what cannot be done is told in one line on standard error, and ends with status 1', async () => {
+test('a failure is reported in one line on standard error, with status 1', async () => {
   writeFileSync(at('garbage.db'), 'this is not a store, but a text of some length '.repeat(100))
   const newer = new DatabaseSync(at('newer.db'))
   newer.exec('create table t (x); pragma application_id = 1347177811; pragma user_version = 99')
@@ -220,7 +220,7 @@ test('what cannot be done is told in one line on standard error, and ends with s
   expect(readFileSync(at('empty')).length).toBe(0)
 })
 
-test.skipIf(!hasOpenssl())('a key that is not one, or not of the certificate, is told in one line', async () => {
+test.skipIf(!hasOpenssl())('an invalid key, or one of another certificate, is reported in one line', async () => {
   const keys = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-keyout', at('key.pem')]
   const args = ['req', '-x509', '-nodes', '-days', '2', ...keys, '-out', at('cert.pem'), '-subj', '/CN=a']
   execFileSync(OPENSSL, args, { stdio: 'ignore' })
@@ -240,7 +240,7 @@ test.skipIf(!hasOpenssl())('a key that is not one, or not of the certificate, is
   })
 })
 
-test('--trust-proxy takes names of ranges, addresses and ranges, as the server reads them', async () => {
+test('--trust-proxy accepts names of ranges, addresses and ranges', async () => {
   const list =
     'loopback, linklocal,uniquelocal,203.0.113.7,203.0.113.0/24,::1,2001:db8::/32,::ffff:10.0.0.1/128,fe80::1%eth0'
   const server = await startPalmares(['serve', '--metrics-port', '0', '--trust-proxy', list], { cwd: folder })
@@ -250,14 +250,14 @@ test('--trust-proxy takes names of ranges, addresses and ranges, as the server r
 })
 
 describe('import and export', () => {
-  test('import of a file that cannot be read makes no store', async () => {
+  test('import of an unreadable file creates no store', async () => {
     for (const file of ['nowhere.ndjson', 'folder']) {
       expect(await run('import', file, '--database', 'sqlite:unmade/unmade.db')).toMatchObject({ status: 1 })
       expect(existsSync(at('unmade'))).toBe(false)
     }
   })
 
-  test('export | import into another store | export is byte-identical, through pipes', async () => {
+  test('export | import into another store | export returns identical bytes, through pipes', async () => {
     const { stdout } = await run('export')
     expect(stdout.trimEnd().split('\n')).toHaveLength(7)
     const imported = await palmares(['import', '-', '--database', 'sqlite:moved/moved.db'], {
@@ -268,7 +268,7 @@ describe('import and export', () => {
     expect(await run('export', '--database', 'sqlite:moved/moved.db')).toEqual({ status: 0, stdout, stderr: '' })
   })
 
-  test('import says what it did on standard output, and that nothing changed when nothing did', async () => {
+  test('import reports on standard output what it did, or that nothing changed', async () => {
     const first = await run('import', 'portal.ndjson', '--database', 'sqlite:second.db')
     expect(first.stdout).toMatch(/^7 lines read\n {2}rubrique: 1 added, 0 changed, 0 removed\n {2}auteur: 3 added/)
     expect((await run('import', 'portal.ndjson', '--database', 'sqlite:second.db')).stdout).toBe(
@@ -276,7 +276,7 @@ describe('import and export', () => {
     )
   })
 
-  test('a dump with faults is refused with its faults by line on standard error, and nothing on standard output', async () => {
+  test('a dump with faults is refused, with its faults by line on standard error and nothing on standard output', async () => {
     const input = '{"type":"auteur","id_auteur":9,"nom":"x"}\n{"type":"joueur"}\n{"type":"auteur","id_auteur":8}'
     const { status, stdout, stderr } = await palmares(['import', '-'], { cwd: folder, input })
     expect([status, stdout]).toEqual([1, ''])
@@ -286,7 +286,7 @@ describe('import and export', () => {
     expect((await run('export')).stdout).not.toContain('"id_auteur":9')
   })
 
-  test('--replace and PALMARES_REPLACE remove what the dump does not name; false leaves it', async () => {
+  test('--replace and PALMARES_REPLACE remove records that the dump does not have; false keeps them', async () => {
     const database = ['--database', 'sqlite:replaced.db']
     const one = (env: Record<string, string>) =>
       palmares(['import', '-', ...database], { cwd: folder, env, input: '{"type":"auteur","id_auteur":1,"nom":"a"}' })
@@ -297,7 +297,7 @@ describe('import and export', () => {
     expect((await run('export', ...database)).stdout).toBe('{"type":"auteur","id_auteur":1,"nom":"a","score":0}\n')
   })
 
-  test('a store that import makes can be read by its user alone', async () => {
+  test('a store created by import is readable by its user only', async () => {
     await run('import', 'portal.ndjson', '--database', 'sqlite:private/private.db')
     expect(statSync(at('private/private.db')).mode & 0o777).toBe(0o600)
     expect(statSync(at('private')).mode & 0o777).toBe(0o700)
@@ -305,14 +305,14 @@ describe('import and export', () => {
 })
 
 describe('the environment', () => {
-  test('gives every option, and a flag wins over it', async () => {
+  test('sets every option, and a flag takes precedence', async () => {
     const env = { PALMARES_DATABASE: 'sqlite:none.db' }
     expect(await palmares(['export'], { cwd: folder, env })).toMatchObject({ status: 1 })
     const both = await palmares(['export', '--database', 'sqlite:data/palmares.db'], { cwd: folder, env })
     expect(both).toMatchObject({ status: 0, stdout: (await run('export')).stdout })
   })
 
-  test('PALMARES_JSON is a boolean: true or yes, false or 0, and nothing is as if it were not set', async () => {
+  test('PALMARES_JSON is a boolean: true or yes, false or 0; empty means unset', async () => {
     const cases: [string, boolean][] = [
       ...['true', 'YES'].map((text): [string, boolean] => [text, true]),
       ...['false', '0', ''].map((text): [string, boolean] => [text, false]),
@@ -325,15 +325,15 @@ describe('the environment', () => {
 })
 
 describe('migrate', () => {
-  test('--dry-run says what would run and makes nothing; without it a missing store is made, once', async () => {
+  test('--dry-run prints what would run and creates nothing; without it a missing store is created, once', async () => {
     const database = ['--database', 'sqlite:fresh/fresh.db']
-    expect(await run('migrate', '--dry-run', ...database)).toEqual(done(migrationsTold('would run')))
+    expect(await run('migrate', '--dry-run', ...database)).toEqual(done(migrationLines('would run')))
     expect(existsSync(at('fresh'))).toBe(false)
-    expect(await run('migrate', ...database)).toEqual(done(migrationsTold('ran')))
+    expect(await run('migrate', ...database)).toEqual(done(migrationLines('ran')))
     expect(await run('migrate', ...database)).toEqual(done('the schema is up to date\n'))
   })
 
-  test('--hidden-statuts ranks anew, is obeyed by a running server at once, and changes nothing twice', async () => {
+  test('--hidden-statuts changes the ranking of a running server at once, and repeating it changes nothing', async () => {
     const server = await serve()
     const headers = { authorization: `Bearer ${await makeKey()}` }
     const ranked = async () =>
@@ -356,17 +356,17 @@ describe('migrate', () => {
   })
 })
 
-describe('migrate --hidden-statuts with a list of its own', () => {
+describe('migrate --hidden-statuts with another list', () => {
   const database = ['--database', 'sqlite:hidden.db']
 
-  test('--dry-run says it of a missing store too, and makes nothing', async () => {
+  test('--dry-run reports it for a missing store too, and creates nothing', async () => {
     expect(await run('migrate', '--dry-run', '--hidden-statuts', 'Banni', ...database)).toEqual(
-      done(`${migrationsTold('would run')}would hide banni\n`),
+      done(`${migrationLines('would run')}would hide banni\n`),
     )
     expect(existsSync(at('hidden.db'))).toBe(false)
   })
 
-  test('moves places, positions and pages for the server that runs, and those of 5poubelle come back', async () => {
+  test('changes places, positions and pages of a running server, and those of 5poubelle are back', async () => {
     const statuts = ['', 'banni', '', '5poubelle', 'BANNI', '']
     const scores = [60, 50, 40, 40, 30, 20]
     const input = statuts
@@ -405,14 +405,14 @@ describe('migrate --hidden-statuts with a list of its own', () => {
 })
 
 describe('check', () => {
-  test('says that a good store is good, with what it holds', async () => {
+  test('reports no fault in a good store, and its numbers of records', async () => {
     const { status, stdout } = await run('check')
     expect(status).toBe(0)
     expect(stdout).toMatch(/1 rubriques, 1 challenges, 3 auteurs, 1 validations/)
     expect(stdout).not.toContain('FAULT')
   })
 
-  test('finds what was tampered with, and --repair derives it anew without losing a record', async () => {
+  test('finds tampered values, and --repair derives them again without losing a record', async () => {
     const tampered: [string, RegExp][] = [
       ['update auteurs set score = 1 where id_auteur = 1', /FAULT {2}scores and ranking keys: author 1/],
       ['update auteurs set cle_classement = 5 where id_auteur = 2', /FAULT {2}scores.*author 2/],
@@ -437,7 +437,7 @@ describe('check', () => {
     })
   })
 
-  test('finds a reference to nothing, and sends to a backup', async () => {
+  test('finds a missing reference, and recommends a backup', async () => {
     await run('import', 'portal.ndjson', '--database', 'sqlite:dangling.db')
     tamper('dangling.db', 'pragma foreign_keys = off; delete from challenges')
     const { status, stdout, stderr } = await run('check', '--database', 'sqlite:dangling.db')
@@ -446,7 +446,7 @@ describe('check', () => {
   })
 })
 
-test('backup copies a live store whole, while a server runs on it; the copy is a store of its own', async () => {
+test('backup copies a live store completely while a server uses it, and the copy is independent', async () => {
   const server = await serve()
   expect(await run('backup', 'copies.db')).toEqual(done('copied to copies.db\n'))
   expect(statSync(at('copies.db')).mode & 0o777).toBe(0o600)
@@ -458,7 +458,7 @@ test('backup copies a live store whole, while a server runs on it; the copy is a
   expect(await server.stop()).toBe(0)
 })
 
-test('a port in use is told in one line, with status 1, and the server that has it goes on', async () => {
+test('a port in use is reported in one line, with status 1, and the server that uses it keeps running', async () => {
   const server = await serve()
   const second = await run('serve', '--metrics-port', '0', '--log-level', 'silent', '--port', new URL(server.url).port)
   expect(second).toMatchObject({ status: 1, stdout: '' })
@@ -467,7 +467,7 @@ test('a port in use is told in one line, with status 1, and the server that has 
   expect(await server.stop()).toBe(0)
 })
 
-test('a stop ends with 0 before a service manager ends it, though clients hold requests and another process the lock', async () => {
+test("a stop ends with 0 before the service manager's timeout, even with open requests and another process holding the lock", async () => {
   const database = ['--database', 'sqlite:stopped.db']
   await run('import', 'portal.ndjson', ...database)
   await makeKey(...database)
@@ -486,7 +486,7 @@ test('a stop ends with 0 before a service manager ends it, though clients hold r
     await once(client, 'data')
   }
   const stopped = Promise.race([server.stop(), sleep(SERVICE_MANAGER_PATIENCE_MILLISECONDS, 'killed', { ref: false })])
-  // Each session waits 5 s for the lock, so one of them does when the stop has no time left, however late they come.
+  // Each session waits 5 s for the lock, so one of them still waits when the stop runs out of time.
   for (const client of clients) {
     client.write(body)
     await sleep(1_000)
@@ -533,8 +533,8 @@ test('demo shows an account once, its lines can be pasted, its links lead to its
   const [passwd, create, ...none] = pasted(second.stdout())
   expect(none).toEqual([])
   const sh = (line?: string) => execFileSync('sh', ['-c', line as string], { cwd: folder, encoding: 'utf8' })
-  const [said, changed] = sh(passwd).trim().split('\n')
-  expect(said).toBe('password of demo changed')
+  const [message, changed] = sh(passwd).trim().split('\n')
+  expect(message).toBe('password of demo changed')
   expect([await login(second.url, password), await login(second.url, changed as string)]).toEqual([401, 200])
   const newKey = { authorization: `Bearer ${sh(create).trim()}` }
   expect((await fetch(`${second.url}/compte`, { headers: newKey })).status).toBe(200)
@@ -542,12 +542,12 @@ test('demo shows an account once, its lines can be pasted, its links lead to its
   expect(existsSync(at('data/demo.db'))).toBe(false)
 })
 
-/** The lines that an output gives to paste. */
+/** The lines of an output that are meant for pasting. */
 function pasted(output: string): string[] {
   return [...output.matchAll(/^ {4}(\S.*)$/gm)].map(([, line]) => line as string)
 }
 
-test('demo on a port in use says how to give another, and makes nothing before', async () => {
+test('demo on a port in use says how to choose another, and creates nothing', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => taken.once('listening', resolve))
   const { port } = taken.address() as { port: number }
@@ -560,7 +560,7 @@ test('demo on a port in use says how to give another, and makes nothing before',
   taken.close()
 })
 
-test('a metrics port in use is a warning with its reason; the server serves, and its metrics come once it is free', async () => {
+test('a metrics port in use is a warning with its reason; the server runs, and metrics start once the port is free', async () => {
   const port = await freePort()
   const taken = createServer().listen(port, '127.0.0.1')
   await new Promise((resolve) => taken.once('listening', resolve))
@@ -588,19 +588,19 @@ describe.runIf(engines.includes('postgres'))('on PostgreSQL', () => {
   })
   afterAll(() => place.remove())
 
-  test('what needs a store says that there is none; migrate makes it, once', async () => {
+  test('commands that need a store report that there is none; migrate creates it, once', async () => {
     for (const args of [['export'], ['check'], ['keys', 'list']]) {
       const { status, stdout, stderr } = await run(...args, ...database)
       expect([status, stdout]).toEqual([1, ''])
       expect(stderr).toMatch(/^error: postgres:\/\/[^\n]*: there is no store here; [^\n]*\n$/)
       expect(stderr).not.toContain(new URL(place.url).password)
     }
-    expect(await run('migrate', '--dry-run', ...database)).toEqual(done(migrationsTold('would run')))
-    expect(await run('migrate', ...database)).toEqual(done(migrationsTold('ran')))
+    expect(await run('migrate', '--dry-run', ...database)).toEqual(done(migrationLines('would run')))
+    expect(await run('migrate', ...database)).toEqual(done(migrationLines('ran')))
     expect(await run('migrate', ...database)).toEqual(done('the schema is up to date\n'))
   })
 
-  test('a portal moves from SQLite and back with its accounts, byte by byte, and check finds nothing', async () => {
+  test('a portal moves from SQLite to PostgreSQL with its accounts, byte for byte, and check finds no fault', async () => {
     const ofSqlite = ['--database', 'sqlite:to-move.db']
     await run('import', 'portal.ndjson', ...ofSqlite)
     const key = await makeKey(...ofSqlite)
@@ -617,7 +617,7 @@ describe.runIf(engines.includes('postgres'))('on PostgreSQL', () => {
     expect(await server.stop()).toBe(0)
   })
 
-  test('accounts, keys and hidden statuts are made, listed and taken away, and a running server obeys', async () => {
+  test('accounts, keys and hidden statuts can be created, listed and removed, and a running server applies the changes', async () => {
     const server = await startPalmares(['serve', '--metrics-port', '0', ...database], { cwd: folder })
     const add = ['accounts', 'add', 'bob', '--id-auteur', '2', '--password-stdin', ...database]
     expect(await palmares(add, { cwd: folder, input: 'correct horse battery' })).toMatchObject({ status: 0 })
@@ -642,7 +642,7 @@ describe.runIf(engines.includes('postgres'))('on PostgreSQL', () => {
     expect(await server.stop()).toBe(0)
   })
 
-  test('check finds what was tampered with and what names nothing; --repair derives it anew', async () => {
+  test('check finds tampered values and missing references; --repair derives values again', async () => {
     const before = await run('export', ...database)
     for (const [sql, fault] of [
       ['update auteurs set score = 1 where id_auteur = 1', /FAULT {2}scores and ranking keys: author 1/],
@@ -660,7 +660,7 @@ describe.runIf(engines.includes('postgres'))('on PostgreSQL', () => {
     expect([status, stdout]).toEqual([1, expect.stringMatching(/FAULT {2}file, indexes and references: .*validations/)])
   })
 
-  test('backup says what to do instead', async () => {
+  test('backup refers to pg_dump', async () => {
     expect(await run('backup', 'copy-of-postgres', ...database)).toMatchObject({
       ...{ status: 1, stdout: '', stderr: expect.stringMatching(/^error: [^\n]*pg_dump[^\n]*\n$/) },
     })
@@ -699,14 +699,14 @@ async function exported(name: string): Promise<DumpLine[]> {
   return lines
 }
 
-/** Changes a store behind the program's back. */
+/** Changes a store directly, outside of the program. */
 function tamper(name: string, sql: string): void {
   const db = new DatabaseSync(at(name))
   db.exec(sql)
   db.close()
 }
 
-/** A few at a time: each is a process of its own. */
+/** Runs four at a time, because each is a process. */
 async function inTurns<T>(cases: readonly T[], work: (each: T) => Promise<void>): Promise<void> {
   for (let i = 0; i < cases.length; i += 4) await Promise.all(cases.slice(i, i + 4).map(work))
 }

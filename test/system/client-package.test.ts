@@ -28,7 +28,7 @@ let packed: { filename: string; size: number; files: { path: string }[] }
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'palmares-client-'))
-  // The build has been made before all tests, so no script of the package needs to run.
+  // The build has been made before all tests, so no script of the package runs.
   const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
   packed = JSON.parse((await run('npm', pack, { cwd: 'client' })).stdout)[0]
   writeFileSync(join(folder, 'package.json'), '{"name":"empty","private":true,"type":"module"}')
@@ -37,7 +37,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Installs the packed file as a user would; without a network, its one dependency is linked from here. */
+/** Installs the packed file as a user would. Without a network, its one dependency is linked from here. */
 async function install(): Promise<void> {
   const tarball = join(folder, packed.filename)
   const options = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries=0']
@@ -79,7 +79,7 @@ describe('the package, installed into an empty project', () => {
     expect(await typecheck(options)).toBe('')
   })
 
-  test('is imported and asks', async () => {
+  test('can be imported and makes requests', async () => {
     const source = `
       import { Palmares } from '@palmares/client'
       await new Palmares({ baseUrl: 'http://127.0.0.1:1', retries: 0 }).get('/rubriques').catch(({ name }) => console.log(name))
@@ -88,7 +88,7 @@ describe('the package, installed into an empty project', () => {
     expect(stdout).toBe('PalmaresNetworkError\n')
   })
 
-  test('is small, and holds the build, the README and the licence alone', () => {
+  test('is small, and contains only the build, the README and the licence', () => {
     const paths = packed.files.map(({ path }) => path)
     expect(paths.filter((path) => !/^dist\/[\w-]+\.(js|d\.ts)$/.test(path)).sort()).toEqual([
       'LICENSE',
@@ -99,7 +99,7 @@ describe('the package, installed into an empty project', () => {
   })
 })
 
-test('bundled for a browser, with its dependency, it takes less than 10 KB gzip, and nothing of Node', async () => {
+test('takes less than 10 KB gzip when bundled for a browser with its dependency, and nothing of Node', async () => {
   const contents = "export { MemoryCache, Palmares, PalmaresError } from '@palmares/client'"
   const stdin = { contents, resolveDir: resolve('client') }
   const { outputFiles } = await build({
@@ -116,11 +116,11 @@ test('bundled for a browser, with its dependency, it takes less than 10 KB gzip,
 describe('npm run client:check', () => {
   const check = (...document: string[]) => run(process.execPath, ['client/generate.mjs', '--check', ...document])
 
-  test('passes, as the types are what docs/openapi.json gives', async () => {
+  test('passes, because the types are generated from docs/openapi.json', async () => {
     await expect(check()).resolves.toMatchObject({ stderr: '' })
   })
 
-  test('fails, and says what to run, where they are not', async () => {
+  test('fails with the command to run if they differ', async () => {
     const changed = join(folder, 'openapi.json')
     writeFileSync(changed, readFileSync('docs/openapi.json', 'utf8').replace('"nb_validations": {', '"nombre": {'))
     await expect(check(changed)).rejects.toMatchObject({

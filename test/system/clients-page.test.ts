@@ -23,7 +23,7 @@ const programs: Record<string, (source: string) => [program: string, args: strin
 }
 
 describe('docs/CLIENTS.md', () => {
-  test.each(Object.keys(programs))('its %s runs as it is and prints what the portal holds', async (language) => {
+  test.each(Object.keys(programs))('its %s runs unchanged and prints the data of the portal', async (language) => {
     const [program] = programs[language]!('')
     if (!(await run('which', [program]).catch(() => undefined))) return console.warn(`skipped: no ${program} here`)
     const sources = [
@@ -43,7 +43,7 @@ describe('docs/CLIENTS.md', () => {
     expect(outputs.join()).toContain(expected[language as keyof typeof expected])
   })
 
-  test('lists the filters and the fields of every body, in their order', async () => {
+  test('lists the filters and the fields of every body, in order', async () => {
     const rows = table(section(PAGE, 'Bodies'), 'Path')
     expect(rows).toHaveLength(7)
     for (const { Path, Filters, Body } of rows) {

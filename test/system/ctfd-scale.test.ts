@@ -60,7 +60,7 @@ describe.each(engines)('5,000 users and 100,000 solves into %s', (engine) => {
     return rows
   }
 
-  test('every score and every place is what the score rule makes of the tables', async () => {
+  test('every score and place follows from the tables by the scoring rule', async () => {
     const scores = scoresByRule()
     const sorted = [...scores.values()].sort((a, b) => b - a)
     const places = new Map<number, number>()
@@ -78,7 +78,7 @@ describe.each(engines)('5,000 users and 100,000 solves into %s', (engine) => {
     expect(found).toEqual(expected)
   })
 
-  test('every challenge has been solved by as many as the tables say', async () => {
+  test('every challenge has as many solves as in the tables', async () => {
     const expected = new Map<number, number>()
     for (const { challenge_id } of shownSolves()) expected.set(challenge_id, (expected.get(challenge_id) ?? 0) + 1)
     const found = await walk<{ id_challenge: number; nb_validations: number }>('/challenges')
@@ -89,7 +89,7 @@ describe.each(engines)('5,000 users and 100,000 solves into %s', (engine) => {
   })
 })
 
-/** Tables where every column is drawn from the number of its row, so they are the same each time. */
+/** Tables whose columns are computed from the row number, so they are always the same. */
 function generate(): Tables {
   const users = range(NB_USERS).map((id) => user(id, { hidden: id % 97 === 2 ? 1 : 0, banned: id % 101 === 3 }))
   const challenges = range(NB_CHALLENGES).map((id) => {
@@ -120,7 +120,7 @@ function range(count: number): number[] {
 
 const shownUsers = () => new Set(tables.users.filter(({ hidden, banned }) => !hidden && !banned).map(({ id }) => id))
 
-/** One row for each account and challenge, both shown. */
+/** One row for each visible account and visible challenge. */
 function shownSolves(): { user_id: number; challenge_id: number }[] {
   const accounts = shownUsers()
   const visible = new Set(tables.challenges.filter(({ state }) => state === 'visible').map(({ id }) => id))
@@ -132,7 +132,7 @@ function shownSolves(): { user_id: number; challenge_id: number }[] {
   return [...first.values()]
 }
 
-/** Score = current value of what is solved + awards, and never below 0. */
+/** Score = current value of the solves + awards, and never below 0. */
 function scoresByRule(): Map<number, number> {
   const values = new Map(tables.challenges.map(({ id, value }) => [id, Number(value)]))
   const scores = new Map([...shownUsers()].map((id) => [id, 0]))

@@ -23,8 +23,8 @@ describe('compose.yaml', () => {
   const compose: Compose = parse(COMPOSE, { merge: true })
   const services = Object.entries(compose.services)
 
-  test('is valid by the schema of the Compose Specification', () => {
-    // A proxy is there to be reached from outside; the order of keys is ours.
+  test('is valid in the schema of the Compose Specification', () => {
+    // A proxy must be reachable from outside, and the order of keys is our choice.
     const off = ['no-unbound-port-interfaces', 'service-keys-order', 'services-alphabetical-order']
     const rules = Object.fromEntries([...off, 'top-level-properties-order'].map((rule) => [rule, 0]))
     const linter = new DCLinter({ rules, quiet: false, debug: false, exclude: [] })
@@ -33,14 +33,17 @@ describe('compose.yaml', () => {
     expect(results).toHaveLength(1)
   })
 
-  test.skipIf(!runs('docker', ['compose', 'version']))('is taken by docker compose with the variables of .env', () => {
-    const env = { ...process.env, ...filledEnv() }
-    const run = spawnSync('docker', ['compose', '-f', 'compose.yaml', 'config', '--quiet'], { cwd: DEPLOY, env })
-    expect(String(run.stderr)).toBe('')
-    expect(run.status).toBe(0)
-  })
+  test.skipIf(!runs('docker', ['compose', 'version']))(
+    'is accepted by docker compose with the variables of .env',
+    () => {
+      const env = { ...process.env, ...filledEnv() }
+      const run = spawnSync('docker', ['compose', '-f', 'compose.yaml', 'config', '--quiet'], { cwd: DEPLOY, env })
+      expect(String(run.stderr)).toBe('')
+      expect(run.status).toBe(0)
+    },
+  )
 
-  test('names only what there is: services, networks, volumes, files, variables', () => {
+  test('refers only to what exists: services, networks, volumes, files, variables', () => {
     for (const [, service] of services) {
       for (const name of Object.keys(service.depends_on ?? {})) expect(compose.services).toHaveProperty(name)
       for (const name of service.networks) expect(compose.networks).toHaveProperty(name)
@@ -54,14 +57,14 @@ describe('compose.yaml', () => {
     expect(new Set(Object.keys(filledEnv()))).toEqual(new Set([...used].map(([, name]) => name)))
   })
 
-  test('asks for each secret, and has none', () => {
+  test('requires each secret, and contains none', () => {
     for (const [variable] of COMPOSE.matchAll(/\$\{[A-Z_]*PASSWORD[^}]*\}/g)) expect(variable).toContain(':?')
     const secrets = variablesOf(read('deploy', '.env.example')).filter(([name]) => name.endsWith('PASSWORD'))
     expect(secrets.map(([, value]) => value)).toEqual(['', '', '', ''])
     expect(read('deploy', '.gitignore').split('\n')).toContain('.env')
   })
 
-  test.each(services)('%s is pinned, hardened, bounded and watched', (name, service) => {
+  test.each(services)('%s is pinned, hardened, limited and monitored', (name, service) => {
     expect(service.image).toMatch(PINNED)
     expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], restart: 'unless-stopped' })
     expect(service.security_opt).toEqual(['no-new-privileges:true'])
@@ -71,21 +74,21 @@ describe('compose.yaml', () => {
       memory: expect.any(String),
       pids: expect.any(Number),
     })
-    // The image of Palmarès brings its own.
+    // The image of Palmarès has its own health check.
     if (service.build) expect(service).not.toHaveProperty('healthcheck')
     else expect(service.healthcheck?.test[0]).toMatch(/^CMD/)
     const user = service.build ? Image.parse(read('Dockerfile')).last('USER') : service.user
     if (name !== 'proxy') expect(user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
   })
 
-  test('publishes the proxy alone, and lets nothing else out', () => {
+  test('publishes only the proxy, and isolates everything else', () => {
     expect(services.filter(([, { ports }]) => ports).map(([name]) => name)).toEqual(['proxy'])
     expect(services.filter(([, { networks }]) => networks.includes('edge')).map(([name]) => name)).toEqual(['proxy'])
     expect(compose.networks.front?.internal && compose.networks.back?.internal).toBe(true)
     expect(services.some(([, { networks }]) => networks.includes('front') && networks.includes('edge'))).toBe(true)
   })
 
-  test('has two nodes of this version, whose settings the program takes, behind a proxy that they trust', async () => {
+  test('has two nodes of this version, with accepted settings, behind a proxy that they trust', async () => {
     const nodes = services.filter(([, { build }]) => build)
     expect(nodes.map(([name]) => name)).toEqual(['node1', 'node2'])
     for (const [, node] of nodes) {
@@ -114,7 +117,7 @@ describe('compose.yaml', () => {
 describe('Dockerfile', () => {
   const image = Image.parse(read('Dockerfile'))
 
-  test('starts from pinned images, and ends as an ordinary user that is a number', () => {
+  test('uses pinned images, and ends with a numeric, unprivileged user', () => {
     const names = image.stages.flatMap(({ name }) => name ?? [])
     const outside = image.stages.map(({ from }) => from).filter((from) => !names.includes(from))
     for (const from of outside) expect(from).toMatch(PINNED)
@@ -124,7 +127,7 @@ describe('Dockerfile', () => {
     expect(image.env()).toMatchObject({ NODE_ENV: 'production', PALMARES_HOST: '0.0.0.0' })
   })
 
-  test('has a context that is what it copies, and no more', () => {
+  test('has a context of exactly what it copies', () => {
     const ignores = readIgnore(read('.dockerignore'))
     const copied = image.stages.flatMap(({ steps }) => steps.filter(({ name }) => name === 'COPY'))
     const sources = copied.filter(({ flags }) => !flags.from).flatMap(({ words }) => words.slice(0, -1))
@@ -139,14 +142,14 @@ describe('Dockerfile', () => {
     expect(ignores('src/http/server.ts')).toBe(false)
   })
 
-  describe('replayed without a container', () => {
+  describe('a replay of the build without a container', () => {
     let folder: string
     let root: string
     let missing: string | undefined
 
     beforeAll(async () => {
       folder = makeFolder()
-      // Another user is to reach what is in it.
+      // Another user must be able to read it.
       chmodSync(folder, 0o755)
       try {
         root = await replay(image, folder)
@@ -162,7 +165,7 @@ describe('Dockerfile', () => {
       rmSync(folder, { recursive: true, force: true })
     })
 
-    test('gives a program that serves as an ordinary user, is found healthy, and writes to /data alone', async (context) => {
+    test('contains a program that runs as an unprivileged user, becomes healthy, and writes only to /data', async (context) => {
       context.skip(missing !== undefined, 'the npm registry cannot be reached')
       const container = await Container.of(image, root)
       const before = listing(join(root, 'app'))
@@ -192,13 +195,13 @@ describe('Dockerfile', () => {
       expect(written.sort()).toEqual(['copie.db', 'palmares.db'])
     })
 
-    test('has no more than the program, without what only development needs', (context) => {
+    test('contains only the program, without development dependencies', (context) => {
       context.skip(missing !== undefined, 'the npm registry cannot be reached')
       expect(readdirSync(join(root, 'app')).sort()).toEqual(['dist', 'node_modules', 'package.json'])
       const { dependencies, devDependencies } = JSON.parse(read('package.json'))
       const { packages } = JSON.parse(read('package-lock.json'))
       for (const name of Object.keys(dependencies)) expect(existsSync(join(root, 'app/node_modules', name))).toBe(true)
-      // One that a dependency needs too is there.
+      // A development dependency that is also needed in production is present.
       for (const name of Object.keys(devDependencies).filter((name) => packages[`node_modules/${name}`].dev)) {
         expect(existsSync(join(root, 'app/node_modules', name)), name).toBe(false)
       }
@@ -210,10 +213,10 @@ describe('palmares.service', () => {
   const unit = read('deploy', 'palmares.service')
   const lines = unit.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
 
-  test.skipIf(!runs('systemd-analyze', ['--version']))('is found right by systemd-analyze', async () => {
+  test.skipIf(!runs('systemd-analyze', ['--version']))('is accepted by systemd-analyze', async () => {
     const folder = makeFolder()
     try {
-      // Its programs may lie elsewhere on this machine.
+      // Its programs may be elsewhere on this machine.
       const file = join(folder, 'palmares.service')
       writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
       const { status, stderr } = await execute('systemd-analyze', ['verify', file])
@@ -223,21 +226,21 @@ describe('palmares.service', () => {
     }
   })
 
-  test('lets the supervisor stop its workers, and V8 compile', () => {
+  test('allows the supervisor to stop its workers, and V8 to compile', () => {
     expect(lines.filter((line) => line.startsWith('['))).toEqual(['[Unit]', '[Service]', '[Install]'])
     for (const line of lines) expect(line).toMatch(/^(\[[A-Z][a-z]+\]|[A-Z][A-Za-z]+=.*)$/)
     expect(lines).toEqual(expect.arrayContaining(['KillMode=mixed', 'TimeoutStopSec=15', 'User=palmares']))
     expect(lines.some((line) => line.startsWith('MemoryDenyWriteExecute'))).toBe(false)
   })
 
-  test('has an example of its variables that the program takes, those after a # too', async () => {
+  test('has an example of its variables that the program accepts, commented ones included', async () => {
     const env = Object.fromEntries(variablesOf(read('deploy', 'palmares.env.example').replace(/^#(?=[A-Z_]+=)/gm, '')))
     expect(Object.keys(env)).toContain('PALMARES_REPLICA')
     expect(await palmares(['serve', '--help'], { cwd: ROOT, env })).toMatchObject({ status: 0, stderr: '' })
   })
 })
 
-test('every variable of Palmarès in these files is one of serve', () => {
+test('every Palmarès variable in these files is a setting of serve', () => {
   const settings = [database, host, port, metricsPort, ...Object.values({ ...serveSettings, ...scaleSettings })]
   const known = settings.map(({ flags }) => flags.split(' ')[0]!.slice(2).replaceAll('-', '_').toUpperCase())
   const files = readdirSync(DEPLOY, { recursive: true, encoding: 'utf8' }).filter((name) => name !== '.env')
@@ -268,7 +271,7 @@ interface Service {
   deploy: { resources: { limits: unknown } }
 }
 
-/** What .env has once somebody has filled it in. */
+/** A completed .env file. */
 function filledEnv(): Record<string, string> {
   const variables = variablesOf(read('deploy', '.env.example'))
   return Object.fromEntries(variables.map(([name, value]) => [name, value || randomBytes(24).toString('hex')]))
@@ -286,7 +289,7 @@ function variablesOf(text: string): [string, string][] {
     .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])
 }
 
-/** Whether a program is there and content with its arguments. */
+/** Whether a program exists and accepts the arguments. */
 function runs(program: string, args: string[]): boolean {
   return spawnSync(program, args).status === 0
 }
@@ -298,7 +301,7 @@ async function statusOf(url: string, headers: Record<string, string> = {}): Prom
   )
 }
 
-/** Every file below a folder, with its size and the time of its last change. */
+/** Every file below a folder, with its size and modification time. */
 function listing(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => {
     const { size, mtimeMs } = lstatSync(join(folder, name))

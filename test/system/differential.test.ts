@@ -7,11 +7,11 @@ import { portail, randomPortal } from '../fixtures.js'
 import { type DumpLine, engines, importInto, startServer, type TestServer } from '../harness.js'
 import { type Asked, anyRequest, knownOf } from '../requests.js'
 
-/** What both engines hold in turn, and how many requests each is sent then. */
+/** The portals that both engines contain in turn, and the number of requests for each. */
 const portals: [name: string, requests: number, dump: () => readonly DumpLine[]][] = [
   ['the portal of the tests', 1_200, () => portail],
   [
-    'many authors with few scores, more than are counted with one name',
+    'many authors with few scores, more than are counted for one name',
     900,
     () => [...random(300, 60, 3), ...namesakes()],
   ],
@@ -21,10 +21,10 @@ const portals: [name: string, requests: number, dump: () => readonly DumpLine[]]
   ...real('solves', 700),
 ]
 
-/** Where there is never a 200: what is not served, and what a key may not have. */
+/** Routes that never return 200: unknown ones, and those that a key may not use. */
 const WITHOUT_200 = ['odd']
 const LEAST = { 200: 1_400, 304: 100, 400: 300, 401: 60, 404: 60, 405: 30 }
-/** Of one answer, or of its connection. */
+/** Headers that differ with each response or connection. */
 const UNCOMPARED = ['date', 'x-request-id', 'connection', 'keep-alive']
 
 const seed = Math.floor(Math.random() * 0x7fffffff)
@@ -46,7 +46,7 @@ describe.runIf(engines.length > 1)('SQLite and PostgreSQL', () => {
     for (const server of servers) await server.close()
   })
 
-  /** Sends a request to both, and gives the answer where they are the same. */
+  /** Sends a request to both engines, and returns the response if it is the same. */
   async function askBoth(asked: Asked, headers: Record<string, string>): Promise<Answer> {
     const ask = ({ url }: TestServer) => answerOf(url + asked.target, asked.method, headers, agent)
     const [ofSqlite, ofPostgres] = (await Promise.all(servers.map(ask))) as [Answer, Answer]
@@ -70,7 +70,7 @@ describe.runIf(engines.length > 1)('SQLite and PostgreSQL', () => {
     120_000,
   )
 
-  test('were asked of everything: each place gave answers and refusals, and all of them every status', () => {
+  test('received every kind of request: each route gave responses and refusals, and all statuses occurred', () => {
     for (const [route, ofRoute] of tally.byRoute) {
       if (!WITHOUT_200.includes(route)) expect([route, ofRoute.get(200)]).toEqual([route, expect.any(Number)])
     }
@@ -83,7 +83,7 @@ describe.runIf(engines.length > 1)('SQLite and PostgreSQL', () => {
   })
 })
 
-/** Makes a store hold a dump and nothing else, with the account of the key. */
+/** Replaces the contents of a store by a dump and the account of the key. */
 async function fill(store: TestServer['store'], lines: readonly DumpLine[]): Promise<void> {
   await importInto(store, lines, { replace: true })
   const auteur = lines.find(({ type }) => type === 'auteur')?.id_auteur
@@ -120,7 +120,7 @@ interface Answer {
   body: string
 }
 
-/** An answer without what differs from one to the next. */
+/** A response without what always differs. */
 function answerOf(url: string, method: string, headers: Record<string, string>, agent: Agent): Promise<Answer> {
   const { origin } = new URL(url)
   return new Promise((resolve, reject) => {
@@ -162,7 +162,7 @@ function random(auteurs: number, challenges: number, scores: number): DumpLine[]
   return randomPortal({ seed, auteurs, challenges, validations: 3 * (auteurs + challenges), scores })
 }
 
-/** More than a search counts, so that it tells no total. */
+/** More than a search counts, so that it has no total. */
 function namesakes(): DumpLine[] {
   return Array.from({ length: 1_200 }, (_, i) => ({
     type: 'auteur',
@@ -172,7 +172,7 @@ function namesakes(): DumpLine[] {
   }))
 }
 
-/** A dump from beside the repository, where there is one. */
+/** A dump next to the repository, if there is one. */
 function real(name: string, requests: number): typeof portals {
   const file = new URL(`../../../shared/data/${name}.ndjson`, import.meta.url)
   if (!existsSync(file)) return []

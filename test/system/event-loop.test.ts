@@ -4,9 +4,9 @@ import { startServer, type TestServer } from '../harness.js'
 import { turnsDuring } from '../turns.js'
 
 const AUTHORS = 200_000
-/** Far more than a request and the messages of a thread make. */
+/** Far more than a request and the messages to a thread cause. */
 const MANY_TURNS = 50
-/** What a request may hold the event loop for (ms): one that is over by then needs no thread. */
+/** How long a request may block the event loop (ms). A shorter one needs no thread. */
 const SHORT = 20
 
 let server: TestServer
@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Each differs from those before it, so that none is held ready. */
+/** Each differs from those before it, so that none is cached. */
 let asked = 0
 const heavy = [
   'nom=zz',
@@ -37,10 +37,10 @@ const heavy = [
   'lang=fr&statut=6forum&debut_auteurs=150000',
 ]
 
-test('the heaviest searches and filtered lists leave the event loop to others', async () => {
+test('the heaviest searches and filtered lists do not block the event loop', async () => {
   const ask = async (query: string) => {
     const { status } = await server.get(`/auteurs?limite=1&${query}&${++asked}`)
-    // A slow machine needs more time than such a read is given.
+    // A slow machine needs more time than the limit of such a read.
     expect([query, [200, 503].includes(status)]).toEqual([query, true])
   }
   for (const query of heavy) await ask(query)
@@ -51,7 +51,7 @@ test('the heaviest searches and filtered lists leave the event loop to others', 
   }
 })
 
-test('more heavy searches than there is time for: each is answered, those past the bound with search_too_broad', async () => {
+test('excess heavy searches are all answered, those past the limit with search_too_broad', async () => {
   const answers = await Promise.all(
     Array.from({ length: 200 }, () => server.get(`/auteurs?nom=communommu&lang=fr&${++asked}`)),
   )

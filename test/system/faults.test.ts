@@ -7,9 +7,9 @@ import { type Answer, fill, type Node, startNode, until } from '../nodes.js'
 import { createDatabase, findBinaries, type PostgresServer, runSql, startPrimary } from '../servers/postgres.js'
 import { startProxy, type TestProxy } from '../servers/proxy.js'
 
-/** How long the nodes of these tests let a request wait for the store. */
+/** How long the nodes of these tests wait for the store. */
 const TIMEOUT_SECONDS = 1
-/** A crash keeps what was committed, unlike the other servers of the tests. */
+/** A crash must keep committed data, unlike in other tests. */
 const SETTINGS = { synchronous_commit: 'on' }
 
 describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
@@ -23,7 +23,7 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
   const noteRejection = (reason: unknown) => rejections.push(reason)
   let count = 0
 
-  /** A read that no cache holds. */
+  /** A read that is not cached. */
   const read = () => node.get(`/classement?limite=5&x=${count++}`, key)
   const probe = async (name: 'live' | 'ready') => (await fetch(`${node.url}/health/${name}`)).status
 
@@ -52,14 +52,14 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     await primary.destroy()
   })
 
-  /** How many connections are amidst a statement that has a text. */
+  /** How many connections are running a statement with this text. */
   const sleepers = async (text: string) => {
     const sql = `select count(*) as nb from pg_stat_activity where query like '%${text}%' and state = 'active' and pid <> pg_backend_pid()`
     const [row] = await runSql<{ nb: string }>(database, sql)
     return Number(row!.nb)
   }
-  const expectAway = async () => {
-    // Each is answered while PostgreSQL is away.
+  const expectOutage = async () => {
+    // Each is answered although PostgreSQL is unavailable.
     for (const path of ['/classement', '/challenges/1', '/nothing']) expectUnavailable(await node.get(path, key))
     expect(await login()).toBe(503)
     expect([await probe('live'), await probe('ready')]).toEqual([200, 503])
@@ -68,7 +68,7 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     const body = new URLSearchParams({ login: ACCOUNT.login, password: ACCOUNT.password })
     return (await fetch(`${node.url}/login`, { method: 'POST', body })).status
   }
-  const expectBack = async () => {
+  const expectRecovery = async () => {
     await until(async () => (await read()).status === 200)
     await until(async () => (await probe('ready')) === 200)
     await until(async () => (await login()) === 200)
@@ -77,15 +77,15 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
   }
 
   for (const mode of ['fast', 'immediate'] as const) {
-    test(`stopped (${mode}) and started again: 503 with Retry-After meanwhile, ready is red, live green, and all is well after`, async () => {
+    test(`after a stop (${mode}) and a restart: 503 with Retry-After meanwhile, ready fails, live succeeds, and all recovers`, async () => {
       await primary.stop(mode)
-      await expectAway()
+      await expectOutage()
       await primary.start()
-      await expectBack()
+      await expectRecovery()
     })
   }
 
-  test('restarted under load: every request is answered with 200 or 503', async () => {
+  test('during a restart under load, every request is answered with 200 or 503', async () => {
     const counts: Record<number, number> = { 200: 0, 503: 0 }
     let isReading = true
     const reader = async () => {
@@ -111,16 +111,16 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     expect(Object.keys(counts)).toEqual(['200', '503'])
   })
 
-  test('its connections killed, again and again: each request has an answer, and the next ones are well', async () => {
+  test('when its connections are killed repeatedly, each request is answered, and later ones succeed', async () => {
     for (let i = 0; i < 10; i++) {
       const reads = Array.from({ length: 8 }, read)
       await killConnections(database)
       for (const { status } of await Promise.all(reads)) expect([200, 503]).toContain(status)
     }
-    await expectBack()
+    await expectRecovery()
   })
 
-  test('slow, but within the time: requests wait and are answered', async () => {
+  test('when it is slow, but within the timeout, requests wait and succeed', async () => {
     const patient = await startNode(throughProxy)
     proxy.delay(20)
     try {
@@ -132,47 +132,47 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     }
   })
 
-  test('too slow: 503 in time, and all is well when it is fast again', async () => {
+  test('when it is too slow: 503 within the timeout, and all recovers', async () => {
     proxy.delay(3_000)
     try {
-      await expectAway()
+      await expectOutage()
     } finally {
       proxy.delay(0)
     }
-    await expectBack()
+    await expectRecovery()
   })
 
-  test('silent, as behind a cut cable: 503 in time, and all is well after', async () => {
+  test('when it is silent, as behind a cut cable: 503 within the timeout, and all recovers', async () => {
     proxy.blackhole(true)
     try {
-      await expectAway()
+      await expectOutage()
     } finally {
       proxy.blackhole(false)
     }
-    await expectBack()
+    await expectRecovery()
   })
 
-  test('frozen: 503 in time, and all is well when it goes on', async () => {
+  test('when it is frozen: 503 within the timeout, and all recovers', async () => {
     primary.pause()
     try {
-      await expectAway()
+      await expectOutage()
     } finally {
       primary.resume()
     }
-    await expectBack()
+    await expectRecovery()
   })
 
-  test('unreachable: 503 at once, and all is well after', async () => {
+  test('when it is unreachable: 503 at once, and all recovers', async () => {
     proxy.cut()
     try {
-      await expectAway()
+      await expectOutage()
     } finally {
-      await proxy.mend()
+      await proxy.restore()
     }
-    await expectBack()
+    await expectRecovery()
   })
 
-  test('every connection in use: 503 that says so in the log, and all is well when one is free', async () => {
+  test('when every connection is in use: 503, and all recovers when one is free', async () => {
     let isHolding = true
     const hold = async () => {
       while (isHolding) await node.store.read((db) => db.select('select pg_sleep(0.5)')).catch(() => undefined)
@@ -184,10 +184,10 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     for (const answer of answers) if (answer.status !== 200) expectUnavailable(answer)
     isHolding = false
     await Promise.all(holders)
-    await expectBack()
+    await expectRecovery()
   })
 
-  test('closed to connections, a table changed under it, a table gone: never a 500, and all is well after', async () => {
+  test('when it refuses connections, or a table is changed or missing: never a 500, and all recovers', async () => {
     const name = new URL(database).pathname.slice(1)
     const statuses = new Set<number>()
     const readSome = async () => {
@@ -202,7 +202,7 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
       return statuses.has(503)
     })
     await primary.sql(`alter database ${name} allow_connections true`)
-    await expectBack()
+    await expectRecovery()
     for (const change of [
       'alter table auteurs alter column nom type varchar(500)',
       'alter table auteurs alter column nom type text collate "C"',
@@ -214,11 +214,11 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
       await runSql(database, change)
       await readSome()
     }
-    await expectBack()
+    await expectRecovery()
     expect([...statuses].sort()).toEqual([200, 503])
   })
 
-  test('a lock that another process keeps: a login waits its time and has a 503, a read does not wait', async () => {
+  test('a lock of another process delays a login until a 503, and does not delay a read', async () => {
     const keeper = new pg.Client({ connectionString: database })
     await keeper.connect()
     await keeper.query('select pg_advisory_lock(1347177811, 1)')
@@ -228,7 +228,7 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     await until(async () => (await login()) === 200)
   })
 
-  test('a writer that vanishes amidst its transaction holds up others for some seconds, not for ever', async () => {
+  test('a writer that vanishes during its transaction blocks others for some seconds only', async () => {
     const gone = await startNode(database)
     const [begun, end] = [makeGate(), makeGate()]
     const holding = gone.store
@@ -246,7 +246,7 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     await gone.close()
   })
 
-  test('a statement that takes too long is ended by the server too, and leaves its connection well', async () => {
+  test('a statement that takes too long is cancelled on the server too, and its connection stays usable', async () => {
     await expect(node.store.read((db) => db.select('select pg_sleep(30)'))).rejects.toMatchObject({
       name: 'StoreError',
     })
@@ -254,9 +254,9 @@ describe.skipIf(!findBinaries())('when PostgreSQL fails', () => {
     expect(await addKey(node.store, ACCOUNT.login)).toMatch(/^palm_/)
   })
 
-  test('what the log says of it never holds the password', () => {
-    expect(node.said.length).toBeGreaterThan(5)
-    expect(node.said.join('')).not.toContain(primary.password)
+  test('the log never contains the password', () => {
+    expect(node.logged.length).toBeGreaterThan(5)
+    expect(node.logged.join('')).not.toContain(primary.password)
   })
 })
 

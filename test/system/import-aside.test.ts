@@ -34,8 +34,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-describe('a merge aside', () => {
-  test('leaves the portal, its tables, indexes and triggers as a merge in place does, however often', async () => {
+describe('a merge into new tables', () => {
+  test('leaves the same portal, tables, indexes and triggers as a merge in place, even when repeated', async () => {
     const other = await openStore(`sqlite:${join(folder, 'other.db')}`, { create: true })
     for (const auteurs of [50, 20, 60]) {
       const dump = dumpOf(auteurs)
@@ -48,7 +48,7 @@ describe('a merge aside', () => {
     await other.close()
   })
 
-  test('keeps what others change of accounts meanwhile: a key that is new, and that an account is gone with its author', async () => {
+  test('keeps concurrent changes of accounts: a new key, and the removal of an account with its author', async () => {
     await importInto(store, portail)
     for (const login of ['alice', 'bob'])
       await addAccount(store, { login, password: 'a long password', idAuteur: login === 'alice' ? 1 : 2 })
@@ -67,7 +67,7 @@ describe('a merge aside', () => {
     expect([accounts, keys]).toEqual([[{ login: 'alice' }], [{ nom: 'meanwhile' }]])
   })
 
-  test('is done over in place where others have written data meanwhile, and loses nothing of it', async () => {
+  test('is repeated in place if others wrote data meanwhile, and loses none of it', async () => {
     await importInto(store, portail)
     let merges = 0
     const meanwhile = async () => {
@@ -76,10 +76,10 @@ describe('a merge aside', () => {
     await importInto(aside({ meanwhile }), dumpOf(30))
     expect(merges).toBe(2)
     expect(await store.read(rubriques)).toContain('meanwhile')
-    await expectWhole()
+    await expectIntact()
   })
 
-  test('keeps the log short, however much it writes', async () => {
+  test('keeps the write-ahead log short, however much it writes', async () => {
     const watcher = spawn(process.execPath, ['-e', WATCH_LOG, `${file}-wal`])
     let seen = ''
     watcher.stdout.setEncoding('utf8').on('data', (text: string) => (seen += text))
@@ -91,7 +91,7 @@ describe('a merge aside', () => {
     expect(mostBytes).toBeGreaterThan(MEBIBYTE)
     expect(mostBytes).toBeLessThan(4 * MEBIBYTE)
     expect(statSync(file).size).toBeGreaterThan(10 * MEBIBYTE)
-    await expectWhole()
+    await expectIntact()
   })
 })
 
@@ -104,7 +104,7 @@ describe('a large import by another process', () => {
     writeFileSync(dump, dumpOf(30_000))
   })
 
-  test('is seen whole or not at all by readers, who go on all the while', async () => {
+  test('is visible completely or not at all to readers, which continue meanwhile', async () => {
     const before = await countsOf(store)
     const importing = palmares(['import', dump, '--replace', '--database', url], { cwd: folder })
     let isOver = false
@@ -117,10 +117,10 @@ describe('a large import by another process', () => {
     expect((await importing).status).toBe(0)
     expect([...seen, await countsOf(store)].filter((counts) => counts !== before)).toContain(await countsOf(store))
     expect(new Set([...seen, await countsOf(store)]).size).toBe(2)
-    await expectWhole()
+    await expectIntact()
   })
 
-  test('loses neither data nor accounts that are written while it fills its tables', async () => {
+  test('loses neither data nor accounts written while it fills its tables', async () => {
     await addAccount(store, { login: 'alice', password: 'a long password', idAuteur: 1 })
     const importing = palmares(['import', dump, '--database', url], { cwd: folder })
     await until(() => leftovers() > 0)
@@ -129,19 +129,19 @@ describe('a large import by another process', () => {
     expect(await importing).toMatchObject({ status: 0 })
     expect(await store.read(rubriques)).toContain('meanwhile')
     expect(await store.read((db) => db.select('select nom from cles_api'))).toEqual([{ nom: 'test' }])
-    await expectWhole()
+    await expectIntact()
   })
 
   test.each([
     ['while it reads', 0, 0],
-    ['when it has made its tables', 1, 0],
+    ['after it has created its tables', 1, 0],
     ['while it fills them', 1, 30],
-  ])('that is killed %s leaves the portal as it was, and the next import tidies up', async (_when, tables, delay) => {
+  ])('an import killed %s leaves the portal unchanged, and the next import cleans up', async (_when, tables, delay) => {
     const before = await exportFrom(store)
     const child = spawn(process.execPath, ['dist/main.js', 'import', '-', '--database', url])
     const closed = new Promise((resolve) => child.on('close', resolve))
     const text = readFileSync(dump)
-    // All but some of the pipe has been read when that is written, and the last line is not whole.
+    // When this write ends, most of the pipe has been read. The last line is incomplete.
     await new Promise((resolve) => child.stdin.write(text.subarray(0, -10), resolve))
     if (tables > 0) child.stdin.end(text.subarray(-10))
     await until(() => leftovers() >= tables)
@@ -153,11 +153,11 @@ describe('a large import by another process', () => {
     expect(await palmares(['check', '--database', url], { cwd: folder })).toMatchObject({ status: 0 })
     await importInto(store, [{ type: 'auteur', id_auteur: 99, nom: 'next' }])
     expect(await exportFrom(store)).toHaveLength(before.length + 1)
-    await expectWhole()
+    await expectIntact()
   })
 })
 
-/** Writes the most that a file was seen to hold, whenever that grows, until its standard input ends. */
+/** Prints the largest size of a file, whenever it grows, until standard input ends. */
 const WATCH_LOG = `
   const { statSync } = require('node:fs')
   let most = -1
@@ -171,7 +171,7 @@ function dumpOf(auteurs: number): string {
   return `${[...generateLines(auteurs)].join('\n')}\n`
 }
 
-/** The store, whose every bulk merges aside; `meanwhile` runs when the copies are merged. */
+/** The store, whose bulks always merge into new tables. `meanwhile` runs during the merge. */
 function aside({ meanwhile, ...limits }: Partial<BulkLimits> & { meanwhile?: () => Promise<void> } = {}): Store {
   const all = { isAside: () => true, maxLogBytes: MEBIBYTE, cacheKib: 1024, ...limits }
   const bulkAside: Store['bulk'] = ({ mergeData, ...options }: BulkOptions, stage, merge) => {
@@ -185,12 +185,12 @@ function aside({ meanwhile, ...limits }: Partial<BulkLimits> & { meanwhile?: () 
   return new Proxy(store, { get: (target, name) => (name === 'bulk' ? bulkAside : Reflect.get(target, name, target)) })
 }
 
-/** How many tables of imports there are that are not the portal's. */
+/** The number of tables that imports left behind. */
 function leftovers(): number {
   return queryOf(file, "select name from sqlite_master where type = 'table' and name glob 'neuf_*'").length
 }
 
-/** What a store consists of, without the names that imports give indexes. */
+/** The schema of a store, without the index names that imports generate. */
 function schemaOf(path: string): unknown[] {
   const rows = queryOf(path, 'select type, tbl_name, sql from sqlite_master')
   return rows.map((row) => JSON.stringify(Object.values(row)).replace(/\\"|'|neuf_[0-9a-f]{8}_/g, '')).sort()
@@ -215,14 +215,14 @@ function countsOf(of: Store): Promise<string> {
   )
 }
 
-/** A category that no dump of these tests has. */
+/** Adds a category that no dump of these tests has. */
 function addMeanwhile(): Promise<void> {
   return store.write({ donnees: EVERYTHING }, async (db) => {
     await db.exec("insert into rubriques (id_rubrique, nom) values (999, 'meanwhile')")
   })
 }
 
-async function expectWhole(): Promise<void> {
+async function expectIntact(): Promise<void> {
   expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
   expect(leftovers()).toBe(0)
 }

@@ -20,7 +20,7 @@ const PORTAL: DumpLine[] = [
 const solve = (id_auteur: number, id_challenge: number) => ({ type: 'validation', id_auteur, id_challenge })
 const text = (lines: object[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('')
 
-/** A command that reads standard input, and what it has answered. */
+/** A command that reads standard input, and its results. */
 interface Stream {
   child: ChildProcess
   answers(): string[]
@@ -63,7 +63,7 @@ describe.each(engines)('palmares ingest on %s', (engine) => {
   }
   const answered = (count: number) => vi.waitFor(() => expect(stream!.answers().length).toBe(count), PATIENCE)
 
-  test('a line on a stream that stays open is answered, and is in the next answer of a server', async () => {
+  test('a line on an open stream gets its result, and is visible in the next response of a server', async () => {
     server = await startPalmares(['serve', '--database', place.url, '--metrics-port', '0'], { cwd: folder })
     const scoreOf = async (id: number) => {
       const response = await fetch(`${server!.url}/auteurs/${id}`, { headers: { cookie: `api_key=${key}` } })
@@ -86,7 +86,7 @@ describe.each(engines)('palmares ingest on %s', (engine) => {
     expect(errors()).toBe('3 applied, 1 known, 1 refused\nerror: 1 line(s) were refused\n')
   })
 
-  test('a file is applied in its order, and again without a change', async () => {
+  test('a file is applied in order, and changes nothing the second time', async () => {
     const lines = [
       { type: 'auteur', id_auteur: 60, nom: 'new', score: 5 },
       ...Array.from({ length: 2_500 }, (_, i) => solve(3 + (i % 40), 1 + (i % 200))),
@@ -101,7 +101,7 @@ describe.each(engines)('palmares ingest on %s', (engine) => {
     expect(await run(['solves.ndjson'])).toMatchObject({ status: 0, stderr: '0 applied, 2501 known, 0 refused\n' })
   })
 
-  test('answers the refused lines alone where it is told to', async () => {
+  test('--refused-only prints the refused lines only', async () => {
     const { status, stdout } = await run(['-', '--refused-only'], `${text([solve(4, 1)])}nope\n`)
     expect([status, stdout]).toEqual([
       1,
@@ -109,7 +109,7 @@ describe.each(engines)('palmares ingest on %s', (engine) => {
     ])
   })
 
-  test('a reader of the answers that goes ends it with a word, not as if every line were applied', async () => {
+  test('the command fails with a message if the reader of its results goes away', async () => {
     const lines = Array.from({ length: 20_000 }, (_, i) => solve(1 + (i % 50), 1 + ((i * 7) % 200)))
     const { child, ended, errors } = open()
     child.stdin!.on('error', () => undefined)
@@ -121,7 +121,7 @@ describe.each(engines)('palmares ingest on %s', (engine) => {
     )
   })
 
-  test('what cannot be read is told in one line', async () => {
+  test('an unreadable file is reported in one line', async () => {
     mkdirSync(join(folder, 'folder'))
     expect(await run(['missing.ndjson'])).toMatchObject({
       status: 1,
@@ -135,7 +135,7 @@ describe.each(engines)('palmares ingest on %s', (engine) => {
     await other.remove()
   })
 
-  test('killed amidst its work, every line that it answered is there, and the store is whole', async () => {
+  test('after a kill, every line with a result is in the store, and the store has no fault', async () => {
     const { child, answers, ended } = open()
     const lines = Array.from({ length: 4_000 }, (_, i) => solve(10 + Math.floor(i / 200), 1 + (i % 200)))
     child.stdin!.on('error', () => undefined).write(text(lines))
@@ -145,17 +145,17 @@ describe.each(engines)('palmares ingest on %s', (engine) => {
     const whole = answers().filter((line) => line.endsWith('}')).length
     const store = await openStore(place.url, { create: false })
     expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
-    const held = await store.read((db) =>
+    const stored = await store.read((db) =>
       db.select<{ nb: number }>('select count(*) as nb from validations where id_auteur between 10 and 29'),
     )
-    expect(Number(held[0]?.nb)).toBeGreaterThanOrEqual(whole)
+    expect(Number(stored[0]?.nb)).toBeGreaterThanOrEqual(whole)
     await store.close()
     expect(await run(['-'], text(lines))).toMatchObject({ status: 0 })
   })
 
   if (engine === 'postgres') return
 
-  test('another writer is waited for', async () => {
+  test('it waits for another writer', async () => {
     const other = new DatabaseSync(place.url.slice('sqlite:'.length))
     other.exec('begin immediate')
     const { child, errors, answers, ended } = open()

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-// @ts-expect-error: its types are a package of their own
+// @ts-expect-error: its types are in a separate package
 import { subset } from 'semver'
 import { expect, test } from 'vitest'
 
@@ -13,13 +13,13 @@ const own = JSON.parse(read('package.json')) as { engines: { node: string }; all
 const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Package> }
 const locked = Object.entries(packages).filter(([path]) => path !== '')
 
-test('every locked package takes every Node that package.json promises, so npm warns of none', () => {
+test('every locked package supports every Node version in package.json, so npm prints no warning', () => {
   const wanted = locked.flatMap(([path, { engines }]) => (engines?.node ? [[path, engines.node] as const] : []))
   expect(wanted.length).toBeGreaterThan(50)
   expect(wanted.filter(([, range]) => !subset(own.engines.node, range))).toEqual([])
 })
 
-test('the oldest Node of each line that package.json promises is the one that the first pages name', () => {
+test('the first pages name the oldest Node of each line that package.json supports', () => {
   const oldest = [...own.engines.node.matchAll(/\d+\.\d+(?=\.0)/g)].map(([version]) => version.replace(/\.0$/, ''))
   const promise = `Node ${oldest[0]}+, ${oldest[1]}+ or ${oldest[2]}+`
   const pages = [
@@ -32,14 +32,14 @@ test('the oldest Node of each line that package.json promises is the one that th
   expect(pages.filter((page) => !read(page).includes(promise))).toEqual([])
 })
 
-test('every install script of a dependency is decided upon, so npm asks a newcomer nothing; none may run', () => {
+test('every install script of a dependency is disallowed explicitly, so npm asks no question', () => {
   const scripts = locked.flatMap(([path, { hasInstallScript }]) =>
     hasInstallScript ? [path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)] : [],
   )
   expect(own.allowScripts).toEqual(Object.fromEntries(scripts.map((name) => [name, false])))
 })
 
-test('the lock file names no host that packages come from', () => {
+test('the lock file contains no registry host', () => {
   expect(locked.filter(([, entry]) => 'resolved' in entry && !('link' in entry))).toEqual([])
   expect(read('package-lock.json')).not.toMatch(/"resolved": "[a-z+]+:/)
 })

@@ -20,12 +20,12 @@ import { startProxy } from '../servers/proxy.js'
 import { findRedis, type RedisServer, startRedis } from '../servers/redis.js'
 import { petitPortail, postLogin } from '../wire.js'
 
-/** A busy machine is no server that is away, and one that is away is asked again soon. */
+/** On a busy machine a server is not taken as unavailable, and an unavailable one is probed again soon. */
 const PATIENT = { tickMilliseconds: 50, patienceTicks: 1_000, pauseMilliseconds: 50 }
-/** For servers that hang. */
+/** For servers that hang on purpose. */
 const IMPATIENT = { ...PATIENT, patienceTicks: 20 }
 
-/** A window that no test sees the end of. */
+/** A window that never ends during a test. */
 const CENTURY_SECONDS = 100 * 365 * 86_400
 const OPENSSL = 'openssl'
 const PASSWORD = 'a p@ss/word'
@@ -57,37 +57,37 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     await redis?.destroy()
   })
 
-  /** A node of the server, with what it says. */
+  /** Shared limits of one node, with its log. */
   const open = async (url = redis.url, times = PATIENT) => {
-    const said: string[] = []
-    const log = { warn: (text: string) => said.push(text), info: (text: string) => said.push(text) }
+    const logged: string[] = []
+    const log = { warn: (text: string) => logged.push(text), info: (text: string) => logged.push(text) }
     const fallback = new LocalLimits()
     const limits = await openRedisLimits(url, fallback, log as never, times)
     opened.push(limits)
     const limiter = (quota = 5, windowSeconds = CENTURY_SECONDS) => limits.limiter('compte', quota, windowSeconds)
     const inFallback = (quota = 5) => fallback.limiter('compte', quota, CENTURY_SECONDS)
-    return { limits, limiter, inFallback, said }
+    return { limits, limiter, inFallback, logged }
   }
   const name = () => `${redis.host}:${redis.port}`
-  const awayFor = (reason: string) => `limits: ${name()} is unavailable (${reason}); each node counts separately`
+  const unavailableFor = (reason: string) => `limits: ${name()} is unavailable (${reason}); each node counts separately`
   const back = () => `limits: ${name()} is back`
   const eventually = (check: () => void) => vi.waitFor(check, PATIENCE)
   const takes = async (count: number, ...limiters: Limiter[]) => {
     const budgets = Array.from({ length: count }, (_, i) => limiters[i % limiters.length]?.take('a'))
     return (await Promise.all(budgets)).filter((budget) => budget?.allowed).length
   }
-  /** As long as a server that is away is asked several times. */
+  /** As long as several probes of an unavailable server. */
   const someProbes = () => sleep(6 * PATIENT.pauseMilliseconds)
-  /** The minutes of the server's clock cannot be faked, so a test that would see one end waits for the next. */
+  /** The server's clock cannot be faked, so a test that the end of a minute would break waits for the next one. */
   const minuteWithTimeLeft = async () => {
     const left = 60 - (Number((await admin.time())[0]) % 60)
     if (left <= 25) await sleep(left * 1000)
   }
-  /** Callers' keys in the database, without the one that probes use. */
+  /** Callers' keys in the database, without the key of probes. */
   const keys = async (client = admin) => (await client.keys('*')).filter((key) => !key.endsWith(':sonde'))
 
-  describe('count', () => {
-    test('as those of one process do, whatever is taken and given back', async () => {
+  describe('counting', () => {
+    test('nodes count like one process, whatever is taken and given back', async () => {
       const { limits } = await open()
       const step = fc.record({ caller: fc.constantFrom('a', 'b', ''), isTake: fc.boolean() })
       let run = 0
@@ -110,16 +110,16 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       )
     })
 
-    test('one budget for two nodes, exactly, also when everybody comes at once', async () => {
+    test('two nodes share one budget exactly, also under concurrent requests', async () => {
       const [one, two] = [await open(), await open()]
       expect(await takes(200, one.limiter(50), two.limiter(50))).toBe(50)
       for (let i = 0; i < 7; i++) one.limiter(50).giveBack('a')
       await one.limiter(50).take('another, after what is given back')
       expect(await takes(100, two.limiter(50), one.limiter(50))).toBe(7)
-      expect([...one.said, ...two.said]).toEqual([])
+      expect([...one.logged, ...two.logged]).toEqual([])
     })
 
-    test('in windows of the clock of the server, whatever the clocks of the nodes say', async () => {
+    test("windows follow the server's clock, whatever the clocks of the nodes", async () => {
       const { limiter } = await open()
       const [seconds] = await admin.time()
       vi.useFakeTimers({ toFake: ['Date'], now: 0 })
@@ -134,7 +134,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       }
     })
 
-    test('from nothing when a window begins', async () => {
+    test('a new window starts from zero', async () => {
       const { limiter } = await open()
       const one = limiter(1, 2)
       while (!(await one.take('a')).allowed) await sleep(50)
@@ -144,7 +144,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect((await one.take('a')).allowed).toBe(true)
     })
 
-    test('under keys that end with their window and tell neither login nor address', async () => {
+    test('keys expire with their window and reveal neither login nor address', async () => {
       const { limits } = await open()
       const limiter = limits.limiter('echecs_login', 3, 60)
       await minuteWithTimeLeft()
@@ -160,7 +160,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect(await admin.ttl(key)).toBeGreaterThan(0)
     })
 
-    test('in the database that the address names', async () => {
+    test('counts are in the database named by the address', async () => {
       const { limiter } = await open(`${redis.url}/3`)
       await limiter().take('a')
       const third = admin.duplicate({ db: 3 })
@@ -168,7 +168,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       third.disconnect()
     })
 
-    test('also after SCRIPT FLUSH, and over what somebody else left under a key', async () => {
+    test('counts survive SCRIPT FLUSH and ignore foreign values under a key', async () => {
       const [one, two] = [await open(), await open()]
       expect(await takes(6, one.limiter(20), two.limiter(20))).toBe(6)
       await admin.script('FLUSH')
@@ -179,186 +179,186 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect(await takes(40, one.limiter(20), two.limiter(20))).toBe(20)
       await admin.set(key, '-7')
       expect(await takes(40, one.limiter(20), two.limiter(20))).toBe(20)
-      expect([...one.said, ...two.said]).toEqual([])
+      expect([...one.logged, ...two.logged]).toEqual([])
     })
 
-    test('though the event loop was held up for longer than anybody waits for the server', async () => {
-      const { limiter, said } = await open(redis.url, IMPATIENT)
-      const hold = () => {
+    test('counts stay shared if the event loop is blocked for longer than the timeout of the server', async () => {
+      const { limiter, logged } = await open(redis.url, IMPATIENT)
+      const block = () => {
         for (const end = performance.now() + 1_400; performance.now() < end; );
       }
       const taken = takes(3, limiter(2))
       await sleep(0)
-      hold()
-      expect([await taken, said]).toEqual([2, []])
+      block()
+      expect([await taken, logged]).toEqual([2, []])
       const soon = takes(3, limiter(2))
-      hold()
-      expect([await soon, said]).toEqual([0, []])
+      block()
+      expect([await soon, logged]).toEqual([0, []])
     })
   })
 
-  describe('fall back to the counts of the node', () => {
-    test('while the server is away, say so once, and are shared again when it is back', async () => {
-      const { limiter, said } = await open()
+  describe('the fallback to the counts of the node', () => {
+    test('starts when the server is unavailable, is reported once, and ends when it is back', async () => {
+      const { limiter, logged } = await open()
       expect(await takes(3, limiter())).toBe(3)
       await redis.stop()
       expect(await takes(9, limiter())).toBe(5)
       await someProbes()
       expect(await takes(9, limiter())).toBe(0)
-      expect(said).toEqual([awayFor('connection lost')])
+      expect(logged).toEqual([unavailableFor('connection lost')])
       await redis.start()
-      await eventually(() => expect(said.slice(1)).toEqual([back()]))
+      await eventually(() => expect(logged.slice(1)).toEqual([back()]))
       expect(await takes(9, limiter())).toBe(5)
       expect((await keys()).length).toBe(1)
     })
 
-    test('where the server is away at the start, and are shared once it is there', async () => {
+    test('starts if the server is unavailable at the start, and ends once it is there', async () => {
       await redis.stop()
-      const { limiter, said } = await open()
-      expect([await takes(9, limiter()), said]).toEqual([5, [awayFor('ECONNREFUSED')]])
+      const { limiter, logged } = await open()
+      expect([await takes(9, limiter()), logged]).toEqual([5, [unavailableFor('ECONNREFUSED')]])
       await redis.start()
-      await eventually(() => expect(said.slice(1)).toEqual([back()]))
-      expect([await takes(9, limiter()), said.length]).toEqual([5, 2])
+      await eventually(() => expect(logged.slice(1)).toEqual([back()]))
+      expect([await takes(9, limiter()), logged.length]).toEqual([5, 2])
     })
 
-    test('where the network swallows everything, until it does so no more', async () => {
+    test('lasts while the network drops everything', async () => {
       const proxy = await startProxy(redis.port)
       proxy.blackhole(true)
-      const { limiter, said } = await open(`redis://127.0.0.1:${proxy.port}`, IMPATIENT)
-      expect([await takes(9, limiter()), said.length]).toEqual([5, 1])
+      const { limiter, logged } = await open(`redis://127.0.0.1:${proxy.port}`, IMPATIENT)
+      expect([await takes(9, limiter()), logged.length]).toEqual([5, 1])
       for (const count of [2, 4]) {
         await someProbes()
         proxy.blackhole(false)
-        await eventually(() => expect(said.length).toBe(count))
+        await eventually(() => expect(logged.length).toBe(count))
         expect((await limiter().take(`caller ${count}`)).remaining).toBe(4)
         proxy.blackhole(true)
         await limiter().take('a')
-        expect(said.length).toBe(count + 1)
+        expect(logged.length).toBe(count + 1)
       }
       proxy.close()
     })
 
-    test('where the server does not answer: the first wait a moment, those after them do not', async () => {
-      const { limiter, said } = await open(redis.url, IMPATIENT)
+    test('lets the first requests wait briefly for a server that hangs, and later ones not at all', async () => {
+      const { limiter, logged } = await open(redis.url, IMPATIENT)
       await limiter().take('a')
       redis.pause()
       expect(await takes(9, limiter())).toBe(5)
       for (let i = 0; i < 30; i++) {
-        // A budget, and not the promise of one.
+        // This is a budget, not a promise.
         expect(limiter().take(`caller ${i}`)).toMatchObject({ allowed: true })
         await sleep(10)
       }
-      expect(said).toEqual([awayFor('no answer within 1000 ms')])
+      expect(logged).toEqual([unavailableFor('no answer within 1000 ms')])
       redis.resume()
-      await eventually(() => expect(said.slice(1)).toEqual([back()]))
+      await eventually(() => expect(logged.slice(1)).toEqual([back()]))
       expect((await limiter().take('fresh')).remaining).toBe(4)
-      expect(said.length).toBe(2)
+      expect(logged.length).toBe(2)
     })
 
-    test('where the connection breaks under many requests: each is answered', async () => {
+    test('answers each of many requests when the connection breaks', async () => {
       const proxy = await startProxy(redis.port)
-      const { limiter, said } = await open(`redis://127.0.0.1:${proxy.port}`)
+      const { limiter, logged } = await open(`redis://127.0.0.1:${proxy.port}`)
       proxy.blackhole(true)
       const taken = takes(300, limiter())
       await sleep(10)
       proxy.cut()
-      expect([await taken, said.length]).toEqual([5, 1])
+      expect([await taken, logged.length]).toEqual([5, 1])
       proxy.blackhole(false)
-      await proxy.mend()
-      await eventually(() => expect(said.length).toBe(2))
+      await proxy.restore()
+      await eventually(() => expect(logged.length).toBe(2))
       await limiter().take('fresh')
       expect((await keys()).length).toBeGreaterThan(0)
       proxy.close()
     })
 
-    for (const [what, reason, spoil] of [
+    for (const [what, reason, injectFault] of [
       ['has become a replica', 'READONLY', () => admin.replicaof('127.0.0.1', 1)],
       ['is full', 'OOM', () => admin.config('SET', 'maxmemory', '1')],
     ] as const) {
-      test(`where the server ${what}, until it is so no more`, async () => {
-        const { limiter, said } = await open()
-        await spoil()
+      test(`lasts while the server ${what}`, async () => {
+        const { limiter, logged } = await open()
+        await injectFault()
         expect(await takes(9, limiter())).toBe(5)
         await someProbes()
-        expect([await takes(9, limiter()), said]).toEqual([0, [awayFor(reason)]])
+        expect([await takes(9, limiter()), logged]).toEqual([0, [unavailableFor(reason)]])
         await admin.config('SET', 'maxmemory', '0')
         await admin.replicaof('NO', 'ONE')
-        await eventually(() => expect(said.slice(1)).toEqual([back()]))
+        await eventually(() => expect(logged.slice(1)).toEqual([back()]))
         expect(await takes(9, limiter())).toBe(5)
       })
     }
 
-    test('where the server has no such database, and count in no other', async () => {
-      const { limiter, said } = await open(`${redis.url}/99`)
+    test('applies if the server has no such database, and no other is used', async () => {
+      const { limiter, logged } = await open(`${redis.url}/99`)
       expect(await takes(9, limiter())).toBe(5)
       await someProbes()
       expect([await takes(9, limiter()), await keys()]).toEqual([0, []])
-      expect(said).toEqual([awayFor('it has no such database for us')])
+      expect(logged).toEqual([unavailableFor('it has no such database for us')])
     })
 
-    test('what the fallback counted and is given back to the server makes no negative count, nor the reverse', async () => {
-      const { limiter, inFallback, said } = await open()
+    test('has no negative counts when takes and returns fall on different sides', async () => {
+      const { limiter, inFallback, logged } = await open()
       expect(await takes(2, limiter())).toBe(2)
       await redis.stop()
-      await eventually(() => expect(said.length).toBe(1))
+      await eventually(() => expect(logged.length).toBe(1))
       for (let i = 0; i < 4; i++) limiter().giveBack('a')
       expect(await takes(3, limiter())).toBe(3)
       await redis.start()
-      await eventually(() => expect(said.length).toBe(2))
+      await eventually(() => expect(logged.length).toBe(2))
       for (let i = 0; i < 4; i++) limiter().giveBack('a')
       expect((await limiter().take('a')).remaining).toBe(4)
       expect(inFallback().take('a')).toMatchObject({ remaining: 1 })
     })
   })
 
-  describe('with a password', () => {
+  describe('passwords', () => {
     const withPassword = (password: string, user = '') =>
       redis.url.replace('//', `//${user}:${encodeURIComponent(password)}@`)
 
-    test('are shared where it is right, for the default user and for another one', async () => {
+    test('the right password is accepted, for the default user and for another one', async () => {
       await admin.config('SET', 'requirepass', PASSWORD)
       await admin.call('ACL', 'SETUSER', 'palmarès', 'on', `>${PASSWORD}`, '~palmares:*', '-@all', '+eval', '+evalsha')
       await admin.call('ACL', 'SETUSER', 'palmarès', '+time', '+get', '+set')
       const [one, two] = [await open(withPassword(PASSWORD)), await open(withPassword(PASSWORD, 'palmar%C3%A8s'))]
       expect(await takes(40, one.limiter(20), two.limiter(20))).toBe(20)
-      expect([...one.said, ...two.said]).toEqual([])
+      expect([...one.logged, ...two.logged]).toEqual([])
     })
 
     for (const [what, reason, password] of [
       ['is wrong', 'WRONGPASS', 'a wrong p@ssword'],
       ['is missing', 'NOAUTH', undefined],
     ] as const) {
-      test(`fall back where it ${what}, and say so without it`, async () => {
+      test(`a password that ${what} causes the fallback, which is reported without the password`, async () => {
         const console = vi.spyOn(globalThis.console, 'error')
         await admin.config('SET', 'requirepass', PASSWORD)
-        const { limiter, said } = await open(password ? withPassword(password) : redis.url)
+        const { limiter, logged } = await open(password ? withPassword(password) : redis.url)
         expect(await takes(9, limiter())).toBe(5)
         await someProbes()
-        expect(said).toEqual([awayFor(reason)])
+        expect(logged).toEqual([unavailableFor(reason)])
         await admin.config('SET', 'requirepass', '')
-        await eventually(() => expect(said.slice(1)).toEqual([back()]))
-        expect(JSON.stringify([said, console.mock.calls])).not.toMatch(/p@ss|p%40ss/)
+        await eventually(() => expect(logged.slice(1)).toEqual([back()]))
+        expect(JSON.stringify([logged, console.mock.calls])).not.toMatch(/p@ss|p%40ss/)
         console.mockRestore()
       })
     }
   })
 
-  test.skipIf(!hasOpenssl())('go by TLS for rediss, to a server whose certificate is good', async () => {
+  test.skipIf(!hasOpenssl())('rediss uses TLS, and requires a trusted certificate', async () => {
     const tls = await startTls(redis)
     opened.push(tls)
     const refused = await open(tls.url)
     expect(await takes(9, refused.limiter())).toBe(5)
-    expect(refused.said).toEqual([expect.stringMatching(/unavailable \(DEPTH_ZERO_SELF_SIGNED_CERT\)/)])
+    expect(refused.logged).toEqual([expect.stringMatching(/unavailable \(DEPTH_ZERO_SELF_SIGNED_CERT\)/)])
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     const [one, two] = [await open(tls.url), await open()]
     expect(await takes(40, one.limiter(20), two.limiter(20))).toBe(20)
-    await eventually(() => expect(refused.said.length).toBe(2))
+    await eventually(() => expect(refused.logged.length).toBe(2))
     vi.unstubAllEnvs()
     const plain = await open(redis.url.replace('redis:', 'rediss:'), IMPATIENT)
-    expect([await takes(9, plain.limiter()), plain.said.length]).toEqual([5, 1])
+    expect([await takes(9, plain.limiter()), plain.logged.length]).toEqual([5, 1])
   })
 
-  test('repeat nothing of a refusal that repeats the password', async () => {
+  test('an error text that contains the password is never logged', async () => {
     const parrot = createPlainServer((client) => {
       client.on('data', (data) => {
         const refusal = `-ERR unknown ${data.toString().replaceAll(/\s+/g, ' ')}\r\n`
@@ -368,29 +368,32 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     }).listen(0, '127.0.0.1')
     await once(parrot, 'listening')
     const output = (['log', 'warn', 'error'] as const).map((method) => vi.spyOn(console, method))
-    const { said } = await open(`redis://user:secret@127.0.0.1:${(parrot.address() as AddressInfo).port}`)
-    expect(said).toEqual([expect.stringMatching(/unavailable \(ERR\)/)])
+    const { logged } = await open(`redis://user:secret@127.0.0.1:${(parrot.address() as AddressInfo).port}`)
+    expect(logged).toEqual([expect.stringMatching(/unavailable \(ERR\)/)])
     expect(JSON.stringify(output.map(({ mock }) => mock.calls))).not.toMatch('secret')
     for (const spy of output) spy.mockRestore()
     parrot.close()
   })
 
-  describe('are closed', () => {
-    test('without waiting for it, whether the server is there, frozen or away; who takes then has an answer', async () => {
-      for (const spoil of [() => undefined, () => redis.pause(), () => redis.stop()]) {
-        const { limits, limiter, said } = await open()
-        await spoil()
+  describe('close', () => {
+    test('does not wait for the server, be it available, frozen or unavailable; later takes are answered', async () => {
+      for (const injectFault of [() => undefined, () => redis.pause(), () => redis.stop()]) {
+        const { limits, limiter, logged } = await open()
+        await injectFault()
         const taken = takes(3, limiter())
         await limits.close()
         await taken
-        expect([(await limiter().take('z')).allowed, said.filter((text) => text.includes('back'))]).toEqual([true, []])
+        expect([(await limiter().take('z')).allowed, logged.filter((text) => text.includes('back'))]).toEqual([
+          true,
+          [],
+        ])
         limiter().giveBack('z')
         redis.resume()
       }
       await redis.start()
     })
 
-    test('before they ever reached the server', async () => {
+    test('works before the server has been reached', async () => {
       const proxy = await startProxy(await freePort())
       proxy.blackhole(true)
       const { limits } = await open(`redis://127.0.0.1:${proxy.port}`)
@@ -399,8 +402,8 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     })
   })
 
-  describe('of two servers', () => {
-    /** Two servers whose accounts are the same. */
+  describe('two servers with shared limits', () => {
+    /** Two servers with the same accounts. */
     const start = async (settings: Partial<ServeOptions>) => {
       const nodes: TestServer[] = []
       for (let i = 0; i < 2; i++) {
@@ -417,11 +420,11 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
     }
     const fill = (count: number, status: number) => Array<number>(count).fill(status)
 
-    test('give an account one budget, and an address one, and take a cached 304 back', async () => {
+    test('give each account and each address one budget, and refund a cached 304', async () => {
       const nodes = await start({ rateLimit: 30, addressRateLimit: 20 })
       const node = (i: number) => nodes[i % 2] as TestServer
       const path = '/challenges/1'
-      // Each has a cache of its own.
+      // Each server has its own cache.
       const etag = (await node(0).get(path)).headers.get('etag') as string
       expect((await node(1).get(path)).headers.get('etag')).toBe(etag)
       for (let i = 0; i < 6; i++) {
@@ -435,7 +438,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
       expect(await statuses(30, (i) => node(i).anonymous(path))).toEqual([...fill(20, 401), ...fill(10, 429)])
     })
 
-    test('throttle whoever guesses a password at both, and nobody who knows it', async () => {
+    test('throttle password guesses across both, and never successful logins', async () => {
       const nodes = await start({})
       const node = (i: number) => nodes[i % 2] as TestServer
       expect(await statuses(24, () => postLogin(node(0)))).toEqual(fill(24, 200))
@@ -450,7 +453,7 @@ function hasOpenssl(): boolean {
   return spawnSync(OPENSSL, ['version']).status === 0
 }
 
-/** TLS before a Redis, with a certificate that nobody vouches for. */
+/** TLS before a Redis, with a self-signed certificate. */
 async function startTls({ host, port }: RedisServer): Promise<{ url: string; close(): Promise<void> }> {
   const folder = makeFolder()
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
@@ -471,7 +474,7 @@ async function startTls({ host, port }: RedisServer): Promise<{ url: string; clo
 }
 
 describe('the address of the server of limits', () => {
-  test('is that of Redis or Valkey, with a user, a password, a port and a database where wanted', () => {
+  test('is an address of Redis or Valkey, optionally with a user, a password, a port and a database', () => {
     for (const text of [
       'redis://limites',
       'redis://limites.example:6380/3',
@@ -482,7 +485,7 @@ describe('the address of the server of limits', () => {
     }
   })
 
-  test('is refused otherwise, and never repeated, as it may hold a password', () => {
+  test('is refused in any other form, and never repeated, because it may contain a password', () => {
     for (const text of [
       '',
       'secret',

@@ -25,7 +25,7 @@ afterAll(async () => {
 const run = (args: string[], env: Record<string, string> = {}): Promise<Run> =>
   palmares(['mirror', ...args], { cwd: folder, env: { PALMARES_MIRROR_KEY: origin.key, ...env } })
 
-/** The same in this process, for what ends before it does anything. */
+/** The same in this process, for commands that end early. */
 async function runHere(args: string[], key = origin.key): Promise<Run> {
   vi.stubEnv('PALMARES_MIRROR_KEY', key)
   const text = { stdout: '', stderr: '' }
@@ -44,20 +44,20 @@ async function runHere(args: string[], key = origin.key): Promise<Run> {
 const at = (name: string) => `sqlite:${join(folder, name)}`
 const FAST = ['--requests-per-second', '1000']
 
-async function held(database: string): Promise<DumpLine[]> {
+async function contentsOf(database: string): Promise<DumpLine[]> {
   const store = await openStore(database, { create: false })
   const lines = await exportFrom(store)
   await store.close()
   return lines
 }
 
-async function told(server: TestServer): Promise<DumpLine[]> {
+async function expectedCopy(server: TestServer): Promise<DumpLine[]> {
   return (await exportFrom(server.store)).map((line) =>
     typeof line.url_challenge === 'string' ? { ...line, url_challenge: line.url_challenge.replace(/^\/+/, '') } : line,
   )
 }
 
-test('a pass makes the store, says what changed on standard output, and keeps the key to itself', async () => {
+test('a pass creates the store, reports the changes on standard output, and never shows or stores the key', async () => {
   const database = at('pass.db')
   const first = await run([origin.url, '--database', database, ...FAST])
   expect(first.status).toBe(0)
@@ -69,13 +69,13 @@ test('a pass makes the store, says what changed on standard output, and keeps th
   const second = await run([`${origin.url}/`, '--database', database, ...FAST])
   expect(second).toMatchObject({ status: 0 })
   expect(second.stdout).toMatch(/^the pass is done: (\d+) requests, \1 of them 304, 0 s .*, nothing changed\n$/)
-  expect(await held(database)).toEqual(await told(origin))
+  expect(await contentsOf(database)).toEqual(await expectedCopy(origin))
   expect(first.stdout + first.stderr + second.stderr).not.toContain(origin.key)
   for (const name of readdirSync(folder))
     expect(readFileSync(join(folder, name)).includes(origin.key), name).toBe(false)
 })
 
-test('killed in the midst of a pass, the next run goes on and ends as the portal', async () => {
+test('after a kill during a pass, the next run continues and ends with the whole portal', async () => {
   const database = at('killed.db')
   const large = await startServer(
     randomPortal({ seed: 8, auteurs: 540, challenges: 20, validations: 200, scores: 9 }),
@@ -94,39 +94,39 @@ test('killed in the midst of a pass, the next run goes on and ends as the portal
   await once(child, 'close')
   expect(child.signalCode).toBe('SIGKILL')
   front.fault = undefined
-  const half = (await held(database)).length
+  const half = (await contentsOf(database)).length
   expect(half).toBeGreaterThan(200)
   const asked = front.asked.length
   const rest = await run(args, env)
   expect(rest.stdout).toMatch(/^the pass is done \(it went on where another run was interrupted\): /)
   expect(front.asked.length - asked).toBeLessThan(100)
-  expect(await held(database)).toEqual(await told(large))
+  expect(await contentsOf(database)).toEqual(await expectedCopy(large))
   await front.close()
   await large.close()
 })
 
-test('--every goes on after a pass that fails in part, tells of it, and a signal ends it with 0', async () => {
+test('--every continues after a pass that fails in part, reports the failure, and a signal ends it with 0', async () => {
   const front = await startFront(passOn(origin.url))
   front.fault = async ({ path }, usual) => (path === '/auteurs/9' ? { ...(await usual()), status: 400 } : usual())
   const args = ['mirror', front.url, '--database', at('every.db'), ...FAST]
   const env = { PALMARES_MIRROR_KEY: origin.key }
   const once400 = await palmares(args, { cwd: folder, env })
   expect(once400).toMatchObject({ status: 1, stdout: expect.stringMatching(/^the pass is done but for 1 record: \d+/) })
-  const told = /^warning: \/auteurs\/9: it answered 400 .*\n(?:.*\n)*error: 1 record could not be read, see above; /m
-  expect(once400.stderr).toMatch(told)
+  const message = /^warning: \/auteurs\/9: it answered 400 .*\n(?:.*\n)*error: 1 record could not be read, see above; /m
+  expect(once400.stderr).toMatch(message)
 
   const child = start([...args, '--every', '10s'], { cwd: folder, env })
   let stderr = ''
   child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   await expect.poll(() => stderr).toMatch(/the next pass resumes\n/)
-  expect(stderr).toMatch(told)
+  expect(stderr).toMatch(message)
   child.kill('SIGTERM')
   await once(child, 'close')
   expect(child.exitCode).toBe(0)
   await front.close()
 })
 
-test('a signal in the midst of a pass keeps what came, says so, and ends with 0', async () => {
+test('a signal during a pass keeps what was copied, reports it, and ends with 0', async () => {
   const database = at('signal.db')
   const front: Front = await startFront(passOn(origin.url))
   const child = start(['mirror', front.url, '--database', database], {
@@ -142,14 +142,14 @@ test('a signal in the midst of a pass keeps what came, says so, and ends with 0'
   await once(child, 'close')
   expect(child.exitCode).toBe(0)
   expect(stdout).toMatch(/^the pass was stopped; the next run goes on: /)
-  const lines = await held(database)
+  const lines = await contentsOf(database)
   expect(lines.filter(({ type }) => type === 'challenge').map((line) => line.id_challenge)).toContain(1)
-  expect(lines.length).toBeLessThan((await told(origin)).length)
+  expect(lines.length).toBeLessThan((await expectedCopy(origin)).length)
   await front.close()
 })
 
 describe('the key', () => {
-  test('of a file wins over the environment, and one that others may read is told', async () => {
+  test('a key in a file takes precedence over the environment, and a file readable by others is reported', async () => {
     const file = join(folder, 'key')
     writeFileSync(file, `${origin.key}\n`)
     chmodSync(file, 0o644)
@@ -160,21 +160,21 @@ describe('the key', () => {
     expect(stderr).toContain('warning: other users can read key; run chmod 600 key\n')
   })
 
-  test('that is none, or more than a key, is wrong usage', async () => {
+  test('a missing or malformed key is a usage error', async () => {
     const form = 'error: PALMARES_MIRROR_KEY must contain only an API key\n'
-    const cases: [key: string, told: string][] = [
+    const cases: [key: string, message: string][] = [
       ['', 'error: a key for the portal must be in PALMARES_MIRROR_KEY, or in the file that --key-file names\n'],
       ['secret\r\nx: y', form],
       ['secret; a=b', form],
     ]
-    for (const [key, told] of cases) {
+    for (const [key, message] of cases) {
       const ended = await runHere([origin.url, '--database', at('none.db')], key)
-      expect(ended).toEqual({ status: 2, stdout: '', stderr: told })
+      expect(ended).toEqual({ status: 2, stdout: '', stderr: message })
     }
     expect(existsSync(join(folder, 'none.db'))).toBe(false)
   })
 
-  test('that the portal refuses ends the pass with 1, and is not shown', async () => {
+  test('a key that the portal refuses ends the pass with 1, and is not shown', async () => {
     const { status, stderr } = await run([origin.url, '--database', at('refused.db'), ...FAST], {
       PALMARES_MIRROR_KEY: 'wrongkey',
     })
@@ -184,16 +184,16 @@ describe('the key', () => {
     )
   })
 
-  test('goes over http:// to this machine alone', async () => {
+  test('is sent over http:// to this machine only', async () => {
     const open = await runHere(['http://portail.example/', '--database', at('open.db')])
     expect(open).toMatchObject({ status: 2, stdout: '' })
     expect(open.stderr).toMatch(/^error: over http:\/\/ anybody on the way can read the key/)
   })
 })
 
-test('what is wrong usage is told, and shows no secret', async () => {
+test('a usage error is reported without showing secrets', async () => {
   const address = 'error: URL takes an address such as https://portail.example/'
-  const cases: [args: string[], told: string][] = [
+  const cases: [args: string[], message: string][] = [
     [['ftp://portail.example/'], address],
     [['http://user:secret@127.0.0.1/'], address],
     [['http://127.0.0.1/?api_key=secret'], address],
@@ -202,10 +202,10 @@ test('what is wrong usage is told, and shows no secret', async () => {
     [['http://127.0.0.1/', '--authors', '1,x'], 'It takes at most 10000 ids such as 12,34,56.'],
     [['http://127.0.0.1/', '--requests-per-second', '0'], 'It takes a number from 0.01 to 1000.'],
   ]
-  for (const [args, told] of cases) {
+  for (const [args, message] of cases) {
     const ended = await runHere(args)
     expect([args, ended.status, ended.stdout]).toEqual([args, 2, ''])
-    expect(ended.stderr).toContain(told)
+    expect(ended.stderr).toContain(message)
     expect(ended.stderr).not.toContain('secret')
   }
 })

@@ -36,7 +36,7 @@ afterAll(async () => {
   await origin.close()
 })
 
-/** A copy that is still to be made. */
+/** Starts with an empty copy. */
 async function begin(): Promise<void> {
   await copy?.close()
   copy = await makeStore()
@@ -44,19 +44,19 @@ async function begin(): Promise<void> {
   front.asked.length = 0
 }
 
-/** Waits take no time here, so what is tried again is tried again at once. */
+/** Waits take no time here, so retries are immediate. */
 const pass = (settings: Parameters<typeof mirrorInto>[2] = {}) =>
   mirrorInto(copy.store, front.url, { key: origin.key, clock, ...settings })
 
-/** Spoils every answer to a path. */
-function spoil(path: string, fault: Fault): void {
+/** Applies a fault to every response below a path. */
+function injectFault(path: string, fault: Fault): void {
   front.fault = (asked, usual, response) => (asked.path.startsWith(path) ? fault(asked, usual, response) : usual())
 }
 
 const page = (status: number) => ({ status, headers: { 'content-type': 'text/html' }, body: '<h1>secret</h1>' })
 
-/** How a detail may be wrong while the others are as they should be, and what is said of it. */
-const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = [
+/** Faults in the response for one record, and how they are reported. */
+const faultsOfOne: [name: string, path: string, fault: Fault, message: RegExp][] = [
   [
     'an error of the server',
     '/auteurs/9',
@@ -70,10 +70,10 @@ const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = 
     /^\/auteurs\/9: it answered 200 and text\/html, which is not JSON$/,
   ],
   ['a missing page of HTML', '/auteurs/9', () => page(404), /^\/auteurs\/9: it answered 404 and text\/html$/],
-  ['a path that nobody serves', '/auteurs/9', () => json({ code: 'path_not_found' }, 404), /404 .*\(path_not_found\)$/],
+  ['an unknown path', '/auteurs/9', () => json({ code: 'path_not_found' }, 404), /404 .*\(path_not_found\)$/],
   ['the dialect', '/auteurs/9', () => json([{ error: { code: 404 } }], 404), /^\/auteurs\/9: it answered 404/],
   [
-    'half of a text',
+    'a truncated text',
     '/auteurs/9',
     () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{"nom":"a' }),
     /which is not JSON$/,
@@ -91,13 +91,13 @@ const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = 
     /^\/auteurs\/9: score must be integer$/,
   ],
   [
-    'a name without end',
+    'a name that never ends',
     '/auteurs/9',
     (_, usual) => altered(usual, (body: object) => ({ ...body, nom: 'n'.repeat(1_001) })),
     /^\/auteurs\/9: nom must have at most 1000 characters$/,
   ],
   [
-    'a date that is none',
+    'an invalid date',
     '/auteurs/9',
     (_, usual) =>
       altered(usual, (body: { validations: object[] }) => ({
@@ -107,13 +107,13 @@ const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = 
     /^\/auteurs\/9: date must be a date and time such as /,
   ],
   [
-    'an address that nobody may follow',
+    'an address that is not followed',
     '/challenges/2',
     (_, usual) => altered(usual, (body: object) => ({ ...body, url_challenge: 'javascript:alert(1)' })),
     /^\/challenges\/2: url_challenge must be/,
   ],
   [
-    'a redirect to elsewhere',
+    'a redirect to another host',
     '/auteurs/9',
     () => ({ status: 302, headers: { location: 'http://ailleurs.example/x' }, body: '' }),
     /^\/auteurs\/9: a redirect to http:\/\/ailleurs\.example; the key is for http:\/\/127\.0\.0\.1:\d+ alone$/,
@@ -124,11 +124,11 @@ const faultsOfOne: [name: string, path: string, fault: Fault, told: RegExp][] = 
     ({ path }) => ({ status: 307, headers: { location: path }, body: '' }),
     /^\/auteurs\/9: more than 5 redirects$/,
   ],
-  ['a body without end', '/auteurs/9', endless(1), /^\/auteurs\/9: a body of more than 100000 bytes$/],
+  ['a body that never ends', '/auteurs/9', endless(1), /^\/auteurs\/9: a body of more than 100000 bytes$/],
 ]
 
-/** What the other side may do in the midst of a pass that is no fault of one record. */
-const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp, limits?: Partial<ExchangeLimits>][] = [
+/** Faults that end a pass. */
+const faultsOfAll: [name: string, path: string, fault: Fault, message: RegExp, limits?: Partial<ExchangeLimits>][] = [
   [
     'a key that it refuses',
     '/challenges/2',
@@ -142,19 +142,19 @@ const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp, limi
     /^\/auteurs\?limite=500: the body must be object$/,
   ],
   [
-    'an id that is none',
+    'an invalid id',
     '/auteurs?',
     (_, usual) => altered(usual, () => ({ '0': { id_auteur: '0', nom: 'a' } })),
     /^\/auteurs\?limite=500: 0\.id_auteur must match/,
   ],
   [
-    'an id past all numbers',
+    'an id past the largest number',
     '/auteurs?',
     (_, usual) => altered(usual, () => ({ '0': { id_auteur: '9'.repeat(20), nom: 'a' } })),
     /id_auteur is no id$/,
   ],
   [
-    'a link to elsewhere',
+    'a link to another host',
     '/auteurs?',
     async (_, usual) => withLink(await usual(), '<http://ailleurs.example/auteurs?debut_auteurs=5>; rel="next"'),
     /^\/auteurs\?limite=500: the next page is at http:\/\/ailleurs\.example/,
@@ -172,13 +172,13 @@ const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp, limi
     /leads in a circle, to row 0$/,
   ],
   [
-    'the same page for ever',
+    'the same page forever',
     '/auteurs?',
     async ({ path }, usual) => withLink(await usual(), `</auteurs?debut_auteurs=${1 + rowOf(path)}>; rel=next`),
     /\?limite=500&debut_auteurs=1: the page names nobody new and leads on/,
   ],
   [
-    'a list without end',
+    'a list that never ends',
     '/auteurs?',
     ({ path }) =>
       withLink(
@@ -202,16 +202,16 @@ const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp, limi
     }),
     /asks to wait until 2026-03-01T14:00:0\d\.\d+Z$/,
   ],
-  ['half a body', '/auteurs/9', cutShort, /^\/auteurs\/9: the connection failed \(ECONNRESET\); tried 5 times$/],
+  ['a truncated body', '/auteurs/9', cutShort, /^\/auteurs\/9: the connection failed \(ECONNRESET\); tried 5 times$/],
   [
-    'nothing at all',
+    'no response',
     '/auteurs/9',
     () => undefined,
     /^\/auteurs\/9: no sign of life in 300 ms; tried 5 times$/,
     { silenceMilliseconds: 300 },
   ],
   [
-    'a closed door',
+    'a closed connection',
     '/auteurs/9',
     (_a, _u, response) => void response.destroy(),
     /^\/auteurs\/9: the connection failed \(ECONNRESET\); tried 5 times$/,
@@ -226,7 +226,7 @@ const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp, limi
     /^\/auteurs\/9: the connection ended without an answer; tried 5 times$/,
   ],
   [
-    'a body that never ends to drip',
+    'a body that arrives too slowly',
     '/auteurs/9',
     endless(20),
     /^\/auteurs\/9: no whole answer in 500 ms; tried 5 times$/,
@@ -236,28 +236,28 @@ const faultsOfAll: [name: string, path: string, fault: Fault, told: RegExp, limi
 
 const bounds = { limits: { bodyBytes: 100_000 }, maxListRows: 50 }
 
-describe('in a copy', () => {
+describe('a fault during an update of a copy', () => {
   beforeAll(async () => {
     await begin()
     await pass()
   })
 
   test.each(faultsOfOne)(
-    '%s is told with where it came from, leaves its record as it was, and the pass reads all others',
-    async (_, path, fault, told) => {
+    '%s is reported with its address and leaves its record unchanged, and the pass reads all others',
+    async (_, path, fault, message) => {
       await change()
       const before = await exportFrom(copy.store)
-      spoil(path, fault)
+      injectFault(path, fault)
       const warnings: string[] = []
       expect(await pass({ ...bounds, warnings })).toMatchObject({ faults: 1, isStopped: false })
-      expect(warnings).toEqual([expect.stringMatching(told)])
+      expect(warnings).toEqual([expect.stringMatching(message)])
       expect(warnings[0]).not.toMatch(new RegExp(`secret|${origin.key}`))
-      const isSpoilt = (line: DumpLine) =>
+      const isAffected = (line: DumpLine) =>
         path === '/challenges/2' ? line.id_challenge === 2 && line.type === 'challenge' : line.id_auteur === 9
-      const expected = await toldBy(origin)
+      const expected = await expectedCopy(origin)
       const copied = await exportFrom(copy.store)
-      expect(copied.filter(isSpoilt)).toEqual(before.filter(isSpoilt))
-      expect(copied.filter((line) => !isSpoilt(line))).toEqual(expected.filter((line) => !isSpoilt(line)))
+      expect(copied.filter(isAffected)).toEqual(before.filter(isAffected))
+      expect(copied.filter((line) => !isAffected(line))).toEqual(expected.filter((line) => !isAffected(line)))
 
       front.fault = undefined
       expect(await pass()).toMatchObject({ faults: 0, isResumed: false })
@@ -266,19 +266,19 @@ describe('in a copy', () => {
   )
 
   test.each(faultsOfAll)(
-    '%s ends the pass, is told with where it came from, and leaves each record whole',
-    async (_, path, fault, told, limits) => {
+    '%s ends the pass, is reported with its address, and leaves each record complete',
+    async (_, path, fault, message, limits) => {
       clock = makeClock()
       await change()
       const before = await exportFrom(copy.store)
-      spoil(path, fault)
+      injectFault(path, fault)
       const failure = await pass({ ...bounds, limits: { ...bounds.limits, ...limits } }).then(
         () => expect.unreachable('the pass should have failed'),
         (error: Error) => error,
       )
-      expect(failure).toMatchObject({ name: 'MirrorError', message: expect.stringMatching(told) })
+      expect(failure).toMatchObject({ name: 'MirrorError', message: expect.stringMatching(message) })
       expect(failure.message).not.toMatch(new RegExp(`secret|${origin.key}`))
-      const expected = await toldBy(origin)
+      const expected = await expectedCopy(origin)
       const texts = new Set([...before, ...expected].map((line) => JSON.stringify(line)))
       expect((await exportFrom(copy.store)).filter((line) => !texts.has(JSON.stringify(line)))).toEqual([])
 
@@ -306,7 +306,7 @@ function endless(everyMilliseconds: number): Fault {
   }
 }
 
-/** Something for a pass to bring, before and after whatever is spoilt. */
+/** Changes some records, before and after the faulty one. */
 async function change(): Promise<void> {
   const nom = `change ${++changes}`
   await addRubrique(origin.store, nom)
@@ -318,7 +318,7 @@ async function change(): Promise<void> {
   ])
 }
 
-async function toldBy(server: TestServer): Promise<DumpLine[]> {
+async function expectedCopy(server: TestServer): Promise<DumpLine[]> {
   return (await exportFrom(server.store)).map((line) =>
     typeof line.url_challenge === 'string' ? { ...line, url_challenge: line.url_challenge.replace(/^\/+/, '') } : line,
   )
@@ -333,37 +333,37 @@ function rowOf(path: string): number {
   return Number(/debut_auteurs=(\d+)/.exec(path)?.[1] ?? 0)
 }
 
-describe('what is better a moment later', () => {
+describe('a temporary fault', () => {
   beforeEach(begin)
 
-  test('is asked for again, after waits that grow', async () => {
+  test('is retried with growing waits', async () => {
     let failures = 0
-    spoil('/auteurs/9', (_, usual) => (failures++ < 3 ? page(502) : usual()))
+    injectFault('/auteurs/9', (_, usual) => (failures++ < 3 ? page(502) : usual()))
     const { requests } = await pass()
     expect(clock.waits.filter((wait) => wait >= 1_000)).toEqual([1_000, 2_000, 4_000])
     expect(requests.waitedMilliseconds).toBe(0)
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 
   test.each([
     ['seconds', 429, () => '17'],
     ['a date', 503, () => new Date(clock.now() + 17_000).toUTCString()],
-  ])('is waited for as long as Retry-After says in %s', async (_, status, retryAfter) => {
+  ])('is retried after the Retry-After in %s', async (_, status, retryAfter) => {
     let failures = 0
-    spoil('/auteurs/9', (_asked, usual) =>
+    injectFault('/auteurs/9', (_asked, usual) =>
       failures++ < 2 ? json({ code: 'rate_limited' }, status, { 'retry-after': retryAfter() }) : usual(),
     )
     const { requests } = await pass()
     expect(clock.waits.filter((wait) => wait > 1_000).map((wait) => Math.round(wait / 1_000))).toEqual([17, 17])
     expect(Math.round(requests.waitedMilliseconds / 1_000)).toBe(34)
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 })
 
 describe('the pace', () => {
   beforeEach(begin)
 
-  test('is never faster than the ceiling', async () => {
+  test('never exceeds the maximum rate', async () => {
     const times: number[] = []
     front.fault = (_, usual) => {
       times.push(clock.now())
@@ -375,29 +375,29 @@ describe('the pace', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(200)
   })
 
-  test.each([1, 3])('has %i requests under way at most, where so many connections are allowed', async (connections) => {
+  test.each([1, 3])('has at most %i requests in flight when so many connections are allowed', async (connections) => {
     front.mostAtOnce = 0
     await pass({ connections })
     expect(front.mostAtOnce).toBe(connections)
   })
 
-  test('spreads what RateLimit leaves over its window, so that the portal never has to refuse', async () => {
-    const limit = limiter({ quota: 10, isTold: true })
+  test('spreads the remaining RateLimit over its window, so that the portal never refuses', async () => {
+    const limit = limiter({ quota: 10, hasHeader: true })
     const { requests } = await pass()
     expect(limit.refused()).toBe(0)
     expect(requests.waitedMilliseconds).toBeGreaterThan(60_000)
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 
-  test('waits as long as it is told where a portal only refuses', async () => {
-    const limit = limiter({ quota: 10, isTold: false })
+  test('waits for the Retry-After of a portal without RateLimit', async () => {
+    const limit = limiter({ quota: 10, hasHeader: false })
     const { requests } = await pass()
     expect(limit.refused()).toBe(Math.floor((requests.requests - limit.refused() - 1) / 10))
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 
-  /** So many requests a minute of the clock that the mirror waits by; a 304 costs nothing. */
-  function limiter({ quota, isTold }: { quota: number; isTold: boolean }): { refused(): number } {
+  /** A limit of requests a minute, by the clock of the mirror. A 304 is free. */
+  function limiter({ quota, hasHeader }: { quota: number; hasHeader: boolean }): { refused(): number } {
     let window = -1
     let used = 0
     let refused = 0
@@ -412,38 +412,38 @@ describe('the pace', () => {
       }
       used++
       const reply = await usual()
-      if (!isTold) return reply
+      if (!hasHeader) return reply
       return { ...reply, headers: { ...reply.headers, ratelimit: `"compte";r=${quota - used};t=${seconds}` } }
     }
     return { refused: () => refused }
   }
 })
 
-describe('what the portal tells', () => {
+describe('a portal', () => {
   beforeEach(begin)
 
-  test('by a redirect on its own origin is followed', async () => {
-    spoil('/auteurs/9', ({ path }, usual) =>
+  test('may redirect on its own origin', async () => {
+    injectFault('/auteurs/9', ({ path }, usual) =>
       path.endsWith('?moved') ? usual() : { status: 308, headers: { location: '/auteurs/9?moved' }, body: '' },
     )
     await pass()
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 
-  test('under a path of its own is found there', async () => {
+  test('may be below a path', async () => {
     const below = await startFront(({ path, headers }) => {
       if (!path.startsWith('/api/')) return page(404)
       return passOn(origin.url)({ path: path.slice(4), headers })
     })
     await mirrorInto(copy.store, `${below.url}/api`, { key: origin.key, clock })
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
     await below.close()
   })
 
-  test('of nobody any more removes nobody while each is still there', async () => {
+  test('an empty list of authors removes none while their pages still answer', async () => {
     await pass()
     const before = await exportFrom(copy.store)
-    spoil('/auteurs?', async (_, usual) => {
+    injectFault('/auteurs?', async (_, usual) => {
       const { etag, link, ...headers } = (await usual()).headers
       return json({}, 200, headers['api-version'] === undefined ? {} : { 'api-version': '1' })
     })
@@ -451,30 +451,30 @@ describe('what the portal tells', () => {
     expect(await exportFrom(copy.store)).toEqual(before)
   })
 
-  test('of an author who goes after a challenge that names them is taken without them', async () => {
+  test('an author removed between a challenge that names them and their page is left out', async () => {
     await importInto(origin.store, [
       { type: 'auteur', id_auteur: 41, nom: 'short-lived' },
       { type: 'challenge', id_challenge: 92, id_rubrique: 1, titre: 'new', score: 5, auteurs: [40, 41] },
     ])
-    spoil('/auteurs/41', async (_, usual) => {
+    injectFault('/auteurs/41', async (_, usual) => {
       await importInto(origin.store, [{ type: 'auteur', id_auteur: 41, supprime: true }])
       return usual()
     })
     await pass()
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 
-  test('goes to its own origin alone: the key and the requests', async () => {
+  test('receives all requests, with the key only as a cookie', async () => {
     await pass()
     expect(new Set(front.asked.map(({ headers }) => headers.cookie))).toEqual(new Set([`api_key=${origin.key}`]))
     expect(front.asked.filter(({ path }) => path.includes(origin.key))).toEqual([])
   })
 })
 
-describe('a pass that was interrupted', () => {
+describe('an interrupted pass', () => {
   beforeEach(begin)
 
-  test('goes on with what it has not seen, and begins anew after a day', async () => {
+  test('continues with what it has not read, and starts again after a day', async () => {
     let count = 0
     const stop = new AbortController()
     count = 0
@@ -490,7 +490,7 @@ describe('a pass that was interrupted', () => {
     const whole = await pass()
     expect(rest.requests.requests).toBe(whole.requests.requests - 19)
     expect(front.asked.length - before).toBe(rest.requests.requests + whole.requests.requests)
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
 
     const again = new AbortController()
     again.abort()
@@ -503,44 +503,44 @@ describe('a pass that was interrupted', () => {
 describe('a pass that fails', () => {
   beforeEach(begin)
 
-  test('keeps what came whole, so that the next one goes on behind it', async () => {
-    spoil('/auteurs/9', () => json({}, 401))
+  test('keeps complete records, so that the next one continues after them', async () => {
+    injectFault('/auteurs/9', () => json({}, 401))
     await expect(pass()).rejects.toThrow('refuses the key')
     const kept = await exportFrom(copy.store)
     const challenges = (lines: DumpLine[]) => lines.filter(({ type }) => type === 'challenge')
-    expect(challenges(kept)).toEqual(challenges(await toldBy(origin)))
+    expect(challenges(kept)).toEqual(challenges(await expectedCopy(origin)))
     expect(kept).toContainEqual(expect.objectContaining({ type: 'auteur', id_auteur: 4 }))
     front.fault = undefined
     const asked = front.asked.length
     await pass()
     expect(front.asked.slice(asked).map(({ path }) => path)).not.toContain('/auteurs/4')
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 
-  test('in ten details one after the other ends there, and none is asked for in vain after it', async () => {
-    spoil('/auteurs/', () => page(200))
+  test('ten failures in a row end the pass, without further requests', async () => {
+    injectFault('/auteurs/', () => page(200))
     const warnings: string[] = []
     await expect(pass({ warnings })).rejects.toThrow('which is not JSON')
     expect(warnings.length).toBe(9)
     expect(front.asked.filter(({ path }) => path.startsWith('/auteurs/')).length).toBe(10)
   })
 
-  test('in the detail of a new challenge asks for it once, and takes its solves when it can be read', async () => {
-    spoil('/challenges/1', () => page(404))
+  test('a new challenge that fails is requested once, and its solves are copied when it can be read', async () => {
+    injectFault('/challenges/1', () => page(404))
     expect((await pass()).faults).toBe(1)
     expect(front.asked.filter(({ path }) => path === '/challenges/1').length).toBe(1)
     front.fault = undefined
     expect((await pass()).faults).toBe(0)
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 })
 
-test('several connections that meet a challenge of no list at once wait for its one answer, and lose no solve', async () => {
+test('several connections that need a challenge missing from the list wait for its one response, and lose no solve', async () => {
   await begin()
   const asked: string[] = []
   front.fault = async ({ path }, usual) => {
     asked.push(path)
-    // The list lacks it, and its answer comes last.
+    // The list lacks it, and its own response is late.
     if (path.startsWith('/challenges?')) {
       return altered(usual, (rows: { id_challenge: number }[]) => rows.filter(({ id_challenge }) => id_challenge !== 1))
     }
@@ -549,13 +549,13 @@ test('several connections that meet a challenge of no list at once wait for its 
   }
   await pass({ connections: 4 })
   expect(asked.filter((path) => path === '/challenges/1').length).toBe(1)
-  expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+  expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
 })
 
 describe('two mirrors on one store', () => {
   beforeEach(begin)
 
-  test('that claim it at once both have it, and one that claims it for another portal is told', async () => {
+  test('may both claim it at once for one portal, and a claim for another portal is refused', async () => {
     const claims = await Promise.allSettled(
       [front.url, front.url, 'http://127.0.0.1:9'].map((url) => claim(copy.store, `${url}/`)),
     )
@@ -565,9 +565,9 @@ describe('two mirrors on one store', () => {
     })
   })
 
-  test('do not write into each other: the later one goes on, and the earlier one is told', async () => {
+  test('do not mix their writes: the later one continues, and the earlier one fails', async () => {
     let later: Promise<unknown> | undefined
-    spoil('/auteurs/9', async (_, usual) => {
+    injectFault('/auteurs/9', async (_, usual) => {
       front.fault = undefined
       later = pass()
       await later
@@ -575,17 +575,17 @@ describe('two mirrors on one store', () => {
     })
     await expect(pass()).rejects.toThrow('another mirror took over this store; this one stops')
     await later
-    expect(await exportFrom(copy.store)).toEqual(await toldBy(origin))
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 })
 
-describe('another side that is', () => {
+describe('instead of a portal,', () => {
   beforeEach(begin)
 
   test.each([
     ['a page of HTML', () => page(200), /^\/classement\?limite=1: it answered 200 and text\/html, but neither/],
     ['another API', () => json({ users: [] }), /it answered 200 and application\/json; charset=utf-8, but neither/],
-    ['an empty list of anything', () => json([]), /but neither/],
+    ['an empty list', () => json([]), /but neither/],
     [
       'an error of the contract',
       () => json({ code: 'credential_missing' }, 401),
@@ -596,15 +596,15 @@ describe('another side that is', () => {
       () => json([{ error: { code: 401, message: 'x' } }], 401),
       /it answered 401 .*: the portal refuses the key$/,
     ],
-  ])('%s is told for what it is', async (_, fault, told) => {
-    spoil('/classement', fault)
-    await expect(pass()).rejects.toThrow(told)
+  ])('%s is recognised', async (_, fault, message) => {
+    injectFault('/classement', fault)
+    await expect(pass()).rejects.toThrow(message)
     expect(await exportFrom(copy.store)).toEqual([])
   })
 
-  test('one convention today and the other tomorrow is refused', async () => {
+  test('a change of the convention between two passes is refused', async () => {
     await pass()
-    spoil('/classement', () => json([{ '0': { place: 1, id_auteur: '1', nom: 'a', score: '0' } }]))
+    injectFault('/classement', () => json([{ '0': { place: 1, id_auteur: '1', nom: 'a', score: '0' } }]))
     await expect(pass()).rejects.toThrow('spoke the contract and speaks the dialect now')
   })
 })

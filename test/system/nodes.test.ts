@@ -38,7 +38,7 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
     await node.store.write({ comptes: true }, (db) => revokeCle(db, cle!.id_cle, nowSeconds()))
   }
 
-  test('a key revoked on one is refused by the other, which hears of it without asking', async () => {
+  test('a key revoked on one node is refused by the other, which is notified without a request', async () => {
     const milliseconds: number[] = []
     for (let i = 0; i < TRIES; i++) {
       const doomed = await addKey(one.store, ACCOUNT.login)
@@ -53,7 +53,7 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
     )
   })
 
-  test('a key revoked, an account disabled and a change of data are obeyed by the very next request of their own node', async () => {
+  test('a revoked key, a disabled account and a change of data apply to the next request on the same node', async () => {
     for (let i = 0; i < 20; i++) {
       const doomed = await addKey(one.store, ACCOUNT.login)
       expect((await one.get('/rubriques', doomed)).status).toBe(200)
@@ -64,7 +64,7 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
     }
   })
 
-  test('an import through one is what the other answers, with another ETag, within a moment', async () => {
+  test('an import on one node is visible on the other within a moment, with another ETag', async () => {
     for (let i = 0; i < 20; i++) {
       const before = await other.get('/challenges', key)
       await importInto(one.store, [{ type: 'challenge', id_challenge: 4, id_rubrique: 2, titre: `Nu ${i}`, score: 0 }])
@@ -87,7 +87,7 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
     await until(async () => (await other.get('/rubriques', key)).status === 200)
   })
 
-  test('a stranger who rings without a change, with numbers of his own, changes nothing', async () => {
+  test('a forged notification with other version numbers changes nothing', async () => {
     for (let i = 0; i < 50; i++) await runSql(database, "notify palmares_public, '9007199254740991 9007199254740991'")
     const doomed = await addKey(one.store, ACCOUNT.login)
     expect((await other.get('/rubriques', doomed)).status).toBe(200)
@@ -97,7 +97,7 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
     await until(async () => (await other.get('/rubriques', key)).text.includes('Vide encore'))
   })
 
-  test('a database that went back, as after a failover that lost changes, is believed, and what was lost is not shown again', async () => {
+  test('after a failover that lost changes, nodes return to the older version and never show the lost one again', async () => {
     const named = async (nom: string) => {
       await importInto(one.store, [{ type: 'rubrique', id_rubrique: 7, nom }])
       await until(async () => (await other.get('/rubriques', key)).text.includes(nom.replace('é', '\\u00e9')))
@@ -122,13 +122,13 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
     for (const node of [one, other]) expect((await node.get('/rubriques', key)).text).toContain('repris')
   })
 
-  test('a version that a failover lost is given up, even if a node learnt of it after it heard the new primary', async () => {
+  test('a version lost in a failover is dropped, even by a node that saw it after it was connected to the new primary', async () => {
     const shows = (node: Node, nom: string) => async () => (await node.get('/rubriques', key)).text.includes(nom)
     await importInto(one.store, [{ type: 'rubrique', id_rubrique: 7, nom: 'avant' }])
     const [kept] = await runSql<{ v: string }>(database, 'select version_donnees as v from etat')
     await importInto(one.store, [{ type: 'rubrique', id_rubrique: 7, nom: 'perdu' }])
     for (const node of [one, other]) await until(shows(node, 'perdu'))
-    // Nothing tells: the lines stay, as they would lead to the new primary already.
+    // There is no notification: the listening connections stay, as if already connected to the new primary.
     await runSql(
       database,
       `update rubriques set nom = 'avant' where id_rubrique = 7; update etat set version_donnees = ${kept!.v}`,
@@ -142,7 +142,7 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
     for (const node of [one, other]) await until(shows(node, 'ensuite'))
   })
 
-  test('a node whose line is back lets go of its other connections, which may lead to a server that is no primary any more', async () => {
+  test('a node that reconnects its listener drops its other connections, which may lead to a former primary', async () => {
     const pids = async () => {
       const rows = await runSql<{ pid: number }>(
         database,
@@ -162,18 +162,18 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
     for (const { status } of await readMany()) expect(status).toBe(200)
   })
 
-  test('a node whose line to the database is cut asks with each request, misses nothing, and hears again by itself', async () => {
+  test('a node whose listening connection is cut checks with each request, misses nothing, and then listens again', async () => {
     const doomed = await addKey(one.store, ACCOUNT.login)
     expect((await other.get('/rubriques', doomed)).status).toBe(200)
-    const heard = () => other.said.filter((line) => line.includes('listening for changes again')).length
-    const before = heard()
-    // The line of each node is the connection that listens; both are cut, again and again, while changes go on.
+    const listenings = () => other.logged.filter((line) => line.includes('listening for changes again')).length
+    const before = listenings()
+    // The listening connections of both nodes are cut repeatedly while changes continue.
     const cutting = setInterval(() => cutLines(database).catch(() => undefined), 20)
     try {
       for (let i = 0; i < 10; i++) {
         await importInto(one.store, [{ type: 'rubrique', id_rubrique: 2, nom: `Stégano ${i}` }])
         await cutLines(database)
-        await until(() => other.said.some((line) => line.includes('no longer listening')))
+        await until(() => other.logged.some((line) => line.includes('no longer listening')))
         await until(async () => (await other.get('/rubriques', key)).text.includes(`gano ${i}"`))
       }
       await revoke(one, doomed)
@@ -181,13 +181,13 @@ describe.skipIf(!postgresUrl)('two nodes of one PostgreSQL', () => {
     } finally {
       clearInterval(cutting)
     }
-    await until(() => heard() > before)
+    await until(() => listenings() > before)
     await importInto(one.store, [{ type: 'rubrique', id_rubrique: 2, nom: 'Stéganographie' }])
     await until(async () => (await other.get('/rubriques', key)).text.includes('ganographie'))
   })
 })
 
-/** A node that never asks by itself for what it has not heard of, until it has lost its line. */
+/** A node that never polls for changes while its listening connection is alive. */
 async function startWithoutHeartbeat(database: string): Promise<Node> {
   vi.useFakeTimers({ toFake: ['setInterval'] })
   try {
@@ -197,7 +197,7 @@ async function startWithoutHeartbeat(database: string): Promise<Node> {
   }
 }
 
-/** Ends the connections that listen. */
+/** Ends the listening connections. */
 async function cutLines(database: string): Promise<void> {
   await runSql(
     database,
@@ -205,7 +205,7 @@ async function cutLines(database: string): Promise<void> {
   )
 }
 
-test('processes on one SQLite file see a change of another with the very next request', async () => {
+test("processes on one SQLite file see each other's changes with the next request", async () => {
   const made = await makeStore('sqlite')
   const nodes = [await startNode(made.url), await startNode(made.url)]
   const key = await fill(made.store, portail)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { EVERYTHING } from '../../src/store/journal.js'
 import { openStore } from '../../src/store/open.js'
-import { ACCOUNT, engines, heard, makeFolder, startServer, type TestServer } from '../harness.js'
+import { ACCOUNT, engines, makeFolder, startServer, type TestServer, waitForChanges } from '../harness.js'
 import { hasOpenssl, OPENSSL } from '../openssl.js'
 import { PATIENCE } from '../patience.js'
 import { dropDatabase } from '../servers/postgres.js'
@@ -36,7 +36,7 @@ for (const engine of engines) {
         ])
       })
 
-      test('and the metrics, at any level, hold nothing secret, wherever it was sent', async () => {
+      test('and the metrics contain no secret at any level, wherever it was sent', async () => {
         await start({ logLevel: 'trace' })
         const session = (await sessionOf(server)).slice('service_session='.length)
         const mot = 'mot de passe secret'
@@ -102,7 +102,7 @@ for (const engine of engines) {
     })
 
     describe('health', () => {
-      test('is live and ready for everybody, without a limit, a line of the log or a count', async () => {
+      test('is live and ready without a credential, is not limited, and is neither logged nor counted', async () => {
         await start({ logLevel: 'trace', settings: { rateLimit: 1, addressRateLimit: 1 } })
         for (let i = 0; i < 5; i++) {
           for (const state of ['live', 'ready']) {
@@ -115,7 +115,7 @@ for (const engine of engines) {
         await problemOf(await server.anonymous('/health/live', { method: 'POST' }), 'method_not_allowed')
       })
 
-      test('tells a store that is damaged or gone: ready is red while live is green, and requests are 503', async () => {
+      test('reports a damaged or missing store: ready fails, live succeeds, and requests are a 503', async () => {
         await start()
         await server.get('/auteurs')
         await damage(server)
@@ -140,10 +140,10 @@ for (const engine of engines) {
       })
     })
 
-    test('a fault of ours shows nothing inside: the log has it, under the request id of the answer', async () => {
+    test('an internal error is logged with its cause under the request id, and reveals nothing to the client', async () => {
       await start()
       const other = await openStore(server.database, { create: false })
-      // A column that is gone is the operator's affair on PostgreSQL; a division that fails is ours.
+      // PostgreSQL reports a missing column as a fault of the store; a failing division is an internal error.
       const fault =
         engine === 'sqlite'
           ? 'alter table auteurs rename column nom to elsewhere'
@@ -151,7 +151,7 @@ for (const engine of engines) {
              create view auteurs as select id_auteur, (1 / (id_auteur * 0))::text as nom from elsewhere`
       await other.write({ donnees: EVERYTHING }, async (db) => void (await db.exec(fault)))
       await other.close()
-      await heard(server)
+      await waitForChanges(server)
       const { detail, request_id } = await problemOf(await server.get('/auteurs'), 'internal_error')
       expect(detail).not.toMatch(/auteurs|nom/)
       const line = server.log.find((each) => each.includes(request_id) && each.includes('"level":50'))
@@ -162,7 +162,7 @@ for (const engine of engines) {
     })
 
     describe('the metrics', () => {
-      test('count answers by route and status, problems by code, and what the cache did', async () => {
+      test('count responses by route and status, problems by code, and results of the cache', async () => {
         await start()
         for (const path of ['/challenges/1', '/challenges/1', '/nothing/at/all', '/challenges/99'])
           await server.get(path)
@@ -179,7 +179,7 @@ for (const engine of engines) {
         expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m)
       })
 
-      test('lose no request: none runs once every client is answered or gone', async () => {
+      test('count every request as ended once its client is answered or disconnected', async () => {
         await start({ settings: { requestTimeoutSeconds: 1 } })
         const head = 'POST /login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
         await exchange(server.url, `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`)
@@ -196,7 +196,7 @@ for (const engine of engines) {
         server.anonymous(path, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'GET' } })
       const allowed = ({ headers }: Response) => [...headers.keys()].filter((name) => name.startsWith('access-control'))
 
-      test('is off: no header for anybody, and a preflight is a request without a credential', async () => {
+      test('is off by default: no headers, and a preflight is a request without a credential', async () => {
         await start()
         expect(allowed(await server.get('/challenges', fromTableau()))).toEqual([])
         const response = await preflight(TABLEAU)
@@ -219,7 +219,7 @@ for (const engine of engines) {
         }
       })
 
-      test('exposes the headers of the API on answers and problems alike, never with credentials', async () => {
+      test('exposes the headers of the API on all responses, never with credentials', async () => {
         await start({ settings: { corsOrigin: [TABLEAU], rateLimit: 600 } })
         const bearer = fromTableau({ authorization: `Bearer ${server.key}` })
         for (const response of [
@@ -244,7 +244,7 @@ for (const engine of engines) {
         'null',
         '*',
       ]) {
-        test(`gives ${origin} nothing where ${TABLEAU} is configured`, async () => {
+        test(`gives ${origin} no headers if ${TABLEAU} is configured`, async () => {
           await start({ settings: { corsOrigin: [TABLEAU] } })
           const answers = [await server.get('/challenges', { headers: { origin } }), await preflight(origin)]
           expect(answers.map(({ status }) => status)).toEqual([200, 401])
@@ -253,14 +253,14 @@ for (const engine of engines) {
         })
       }
 
-      test('makes a configured origin one that is not foreign', async () => {
+      test('accepts a configured origin as its own', async () => {
         await start({ settings: { corsOrigin: [TABLEAU] } })
         expect((await postLogin(server, undefined, { origin: TABLEAU, 'sec-fetch-site': 'cross-site' })).status).toBe(
           200,
         )
       })
 
-      test('lets a page of a configured origin sign in with GET from the same site, but no browser that navigates', async () => {
+      test('accepts GET /login from a page of a configured origin on the same site, but not from a browser navigation', async () => {
         await start({ settings: { corsOrigin: [TABLEAU] } })
         const signIn = (headers: Record<string, string>) =>
           server.anonymous(`/login?${new URLSearchParams({ login: ACCOUNT.login, password: ACCOUNT.password })}`, {
@@ -273,7 +273,7 @@ for (const engine of engines) {
       })
     })
 
-    test.skipIf(!hasOpenssl())('TLS serves the same, makes cookies Secure and links https', async () => {
+    test.skipIf(!hasOpenssl())('with TLS, cookies are Secure and links start with https', async () => {
       const folder = makeFolder()
       const [tlsKey, tlsCert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
       const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
@@ -303,7 +303,7 @@ for (const engine of engines) {
   })
 }
 
-/** Takes the database away, or writes over what the files begin with after a change that makes the server look there. */
+/** Drops the database, or overwrites the start of its files after a change that makes the server read them. */
 async function damage(server: TestServer): Promise<void> {
   if (server.store.engine === 'postgres') return dropDatabase(server.database)
   const other = await openStore(server.database, { create: false })
@@ -323,7 +323,7 @@ function answerOf(request: ReturnType<typeof httpsGet>): Promise<import('node:ht
   })
 }
 
-/** What a browser sends that follows a link to sign in; Node's fetch writes Sec-Fetch-Mode itself. */
+/** The request of a browser that follows a link to sign in. Node's fetch sets Sec-Fetch-Mode itself. */
 function navigation(origin: string): string {
   const line = `GET /login?login=${ACCOUNT.login}&password=x HTTP/1.1`
   return [line, 'Host: a', `Origin: ${origin}`, 'Sec-Fetch-Mode: navigate', 'Connection: close', '', ''].join('\r\n')

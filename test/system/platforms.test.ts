@@ -12,7 +12,7 @@ import { startPalmares } from '../palmares.js'
 const CTFD = 'docs/platforms/ctfd.md'
 const CTFTIME = 'docs/platforms/ctftime.md'
 
-/** What a contest elsewhere answers to whoever asks it. */
+/** The responses of a contest platform. */
 const ANSWERS: Record<string, unknown> = {
   '/api/v1/scoreboard': {
     success: true,
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const here = (block: string) => block.replaceAll('https://ctf.example', address)
 
-test('who follows the page of CTFd gets what it says, and every warning on the way is explained there', async () => {
+test('the page of CTFd works as written, and explains every warning on the way', async () => {
   writeFileSync(join(folder, 'export.zip'), ctfdZip(contest()))
   const [fill, serve, frozen, later, scoreboard, ...none] = blocks(CTFD, 'sh') as string[]
   expect(none).toEqual([])
@@ -67,7 +67,7 @@ test('who follows the page of CTFd gets what it says, and every warning on the w
   expect((await paste(folder, here(scoreboard as string))).stdout).toContain('auteur: 1 added')
 })
 
-test('who follows the page of CTFtime gets what it says', async () => {
+test('the page of CTFtime works as written', async () => {
   const env = { PALMARES_DATABASE: 'sqlite:feed.db' }
   const [fill, scaled, later, ...none] = blocks(CTFTIME, 'sh') as string[]
   expect(none).toEqual([])
@@ -80,7 +80,7 @@ test('who follows the page of CTFtime gets what it says', async () => {
   expect((await paste(folder, 'npx palmares export', env)).stdout).toContain('"nom":"alpha","score":150}')
 })
 
-test('the pages give the bounds that the code has', () => {
+test('the pages give the limits of the code', () => {
   const markdown = readFileSync('src/formats/ctfd/markdown.ts', 'utf8')
   const page = readFileSync(CTFD, 'utf8')
   for (const [, , number] of markdown.matchAll(/^const (MAX_\w+) = ([\d_]+)$/gm)) {

@@ -62,19 +62,19 @@ describe.skipIf(!postgresUrl)('a pooler in transaction mode', () => {
 
   for (const order of ['last', 'turns'] as const) {
     test.each([1, 2, 3, 4])(
-      `that gives its %i connections (${order}) to one transaction each is refused`,
+      `a pooler that serves each transaction with one of %i connections (${order}) is refused`,
       async (n) => {
         await refused(await startPooler(database, n, order), [['keys', 'list']])
       },
     )
   }
 
-  describe.skipIf(!findPgBouncer())('that is PgBouncer', () => {
-    test('is refused by every command that opens a store, with one line that names session mode', async () => {
+  describe.skipIf(!findPgBouncer())('PgBouncer', () => {
+    test('is refused by every command that opens a store, in one line that mentions session mode', async () => {
       await refused(await startPgBouncer(database, 'transaction'))
     })
 
-    test('is refused with servers that take turns, with a single one, and in statement mode', async () => {
+    test('is refused with round robin, with a single server connection, and in statement mode', async () => {
       const list = [['keys', 'list']]
       await refused(
         await startPgBouncer(database, 'transaction', { server_round_robin: '1', min_pool_size: '3' }),
@@ -94,7 +94,7 @@ describe.skipIf(!postgresUrl)('a pooler in transaction mode', () => {
       }
     })
 
-    test('serves, and every command works, in session mode', async () => {
+    test('serves in session mode, and every command works', async () => {
       const folder = makeFolder()
       const pooler = await startPgBouncer(database, 'session')
       const at = ['--database', pooler.through(database)]
@@ -105,7 +105,7 @@ describe.skipIf(!postgresUrl)('a pooler in transaction mode', () => {
         const server = await startPalmares(['serve', '--metrics-port', '0', ...at], { cwd: folder })
         for (const cookie of [`api_key=${key}`, `api_key=${made.stdout.trim()}`])
           await vi.waitFor(async () => {
-            // A busy machine sheds load.
+            // Retries, because a busy machine sheds load.
             expect((await fetch(`${server.url}/rubriques`, { headers: { cookie } })).status).toBe(200)
           }, PATIENCE)
         expect(await server.stop()).toBe(0)

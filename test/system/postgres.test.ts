@@ -9,7 +9,7 @@ import { migrateStore, openStore } from '../../src/store/open.js'
 import { portail } from '../fixtures.js'
 import { ACCOUNT, exportFrom, importInto, makeFolder } from '../harness.js'
 import { fill } from '../nodes.js'
-import { migrationsTold, palmares, startPalmares } from '../palmares.js'
+import { migrationLines, palmares, startPalmares } from '../palmares.js'
 import { freePort } from '../servers/child.js'
 import { createDatabase, dropDatabase, findBinaries, runSql, startPrimary, startReplica } from '../servers/postgres.js'
 import { startProxy } from '../servers/proxy.js'
@@ -31,8 +31,8 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  describe('is made and migrated', () => {
-    test('once, however many nodes start together', async () => {
+  describe('creation and migration', () => {
+    test('migrations run once, even if many nodes start at the same time', async () => {
       const url = await makeDatabase()
       const runs = await Promise.all(Array.from({ length: 8 }, () => migrateStore(url, { withoutTrigrams: false })))
       expect(runs.flat()).toEqual(migrations)
@@ -40,18 +40,18 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       expect(rows.map(({ version }) => version)).toEqual(migrations.map(({ version }) => version))
     })
 
-    test('by a command that says what it ran, and with --dry-run what it would, changing nothing', async () => {
+    test('migrate reports what it ran, or with --dry-run would run without changing anything', async () => {
       const url = await makeDatabase()
-      expect((await run('migrate', '--dry-run', '--database', url)).stdout).toBe(migrationsTold('would run'))
+      expect((await run('migrate', '--dry-run', '--database', url)).stdout).toBe(migrationLines('would run'))
       expect(await tablesOf(url)).toEqual([])
-      expect((await run('migrate', '--database', url)).stdout).toBe(migrationsTold('ran'))
+      expect((await run('migrate', '--database', url)).stdout).toBe(migrationLines('ran'))
       expect((await run('migrate', '--database', url)).stdout).toBe('the schema is up to date\n')
       expect((await run('migrate', '--dry-run', '--database', url)).stdout).toBe('the schema is up to date\n')
     })
 
-    test('whole or not at all', async () => {
+    test('a migration is complete or has no effect', async () => {
       const url = await makeDatabase()
-      // The last statements of the migration fail, as their table is there.
+      // The last statements of the migration fail, because their table exists.
       await runSql(url, 'create view noeuds as select 1 as x')
       await expectRefused(['migrate', '--database', url], /has a table noeuds that is not of Palmarès/)
       await runSql(url, 'drop view noeuds; create sequence cles_api_compte')
@@ -60,7 +60,7 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       expect(await tablesOf(url)).toEqual([])
     })
 
-    test('in a schema of its own, beside another portal in the same database', async () => {
+    test('a store may have its own schema, next to another portal in the same database', async () => {
       const url = await makeDatabase()
       await runSql(url, 'create schema un; create schema deux; create extension pg_trgm')
       const of = (schema: string) => `${url}?options=${encodeURIComponent(`-c search_path=${schema},public`)}`
@@ -73,8 +73,8 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
     })
   })
 
-  describe('moves', () => {
-    test('whole from SQLite to PostgreSQL and back, accounts and keys included, by export | import', async () => {
+  describe('the command line', () => {
+    test('export | import moves a portal from SQLite to PostgreSQL and back, with accounts and keys', async () => {
       const sqlite = `sqlite:${join(folder, 'moved.db')}`
       const postgres = await makeDatabase()
       const store = await openStore(sqlite, { create: true })
@@ -100,12 +100,12 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       expect(answer.status).toBe(200)
       const body = new URLSearchParams({ login: ACCOUNT.login, password: ACCOUNT.password })
       expect((await fetch(`${server.url}/login`, { method: 'POST', body })).status).toBe(200)
-      // A key made here has an id of its own.
+      // The id of a new key is not in use.
       expect((await run('keys', 'create', ACCOUNT.login, '--quiet', '--database', postgres)).status).toBe(0)
       expect(await server.stop()).toBe(0)
     })
 
-    test('all that the command line does, it does on PostgreSQL', async () => {
+    test('every command works on PostgreSQL', async () => {
       const url = await makeDatabase()
       const at = ['--database', url]
       const input = portail.map((line) => `${JSON.stringify(line)}\n`).join('')
@@ -127,7 +127,7 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
     })
   })
 
-  describe('that cannot be used is refused with one line, status 1, and nothing changed:', () => {
+  describe('a store that cannot be used is refused in one line, with status 1 and without changes:', () => {
     const user = `u_${randomBytes(6).toString('hex')}`
     const password = `secret-${randomBytes(6).toString('hex')}`
     const as = (url: string, secret = password) => {
@@ -151,7 +151,7 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
         [`postgres://${user}:${password}@127.0.0.1:${await freePort()}/x`, /nothing listens there/],
         [`postgres://${user}:${password}@nowhere.invalid/x`, /there is no such host/],
         [`postgres://${user}:${password}@/x?host=/nowhere`, /there is no such socket/],
-        // A password that was not encoded must not be taken for a host, a path or a parameter, and so be shown.
+        // A password that is not encoded must not be parsed as a host, path or parameter, and so be shown.
         [`postgres://${user}:8/${password}@127.0.0.1/x`, /an @ behind the host/],
         [`postgres://${user}:a@b/${password}@127.0.0.1/x`, /an @ behind the host/],
         [`postgres://${user}:a@/${password}@127.0.0.1/x`, /an @ behind the host/],
@@ -162,7 +162,7 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       for (const [url, line] of wrong) await expectRefused(['serve', '--port', '0', '--database', url], line)
     })
 
-    test('an address that no engine has, with status 2 and without repeating it', async () => {
+    test('an address of no engine, with status 2 and without repeating it', async () => {
       const { status, stderr } = await run('serve', '--database', `mysql://${user}:${password}@x/y`)
       expect([status, stderr]).toEqual([2, expect.stringMatching(/^error: --database takes sqlite:PATH.*\n$/)])
       expect(stderr).not.toContain(password)
@@ -176,7 +176,7 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       await expectRefused(['migrate', '--database', nowhere.href], /there is no database "nowhere"; make it/)
     })
 
-    test('a user who may not create the extension, who may then choose to do without', async () => {
+    test('a user who may not create the extension, and may then continue without it', async () => {
       const url = await makeDatabase()
       await runSql(url, `create schema authorization ${user}`)
       await expectRefused(['serve', '--port', '0', '--database', as(url)], /may not create the extension pg_trgm/)
@@ -190,7 +190,7 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       expect(key).toMatch(/^palm_/)
       expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
       await store.close()
-      // Once an administrator has made the extension, the same command makes the indexes.
+      // Once an administrator has created the extension, the same command creates the indexes.
       await runSql(url, 'create extension pg_trgm')
       expect((await run('migrate', '--database', as(url))).status).toBe(0)
       expect((await runSql(url, "select 1 from pg_indexes where indexname = 'auteurs_recherche'")).length).toBe(1)
@@ -203,7 +203,7 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       await expectRefused(['migrate', '--database', as(url)], /may not do this; make it the owner/)
     })
 
-    test('a database that is not ours, one of another encoding', async () => {
+    test('a database with other tables, and one in another encoding', async () => {
       const url = await makeDatabase()
       await runSql(url, 'create table auteurs (x int)')
       await expectRefused(['migrate', '--database', url], /a table auteurs that is not of Palmarès/)
@@ -217,13 +217,13 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       await expectRefused(['migrate', '--database', latin.href], /the encoding LATIN1/)
     })
 
-    test('a store that is missing, for a command that does not make one', async () => {
+    test('a missing store, for a command that does not create one', async () => {
       const url = await makeDatabase()
       await expectRefused(['export', '--database', url], /there is no store here/)
       expect(await tablesOf(url)).toEqual([])
     })
 
-    test('a schema that is newer, or half there', async () => {
+    test('a newer or incomplete schema', async () => {
       const url = await makeDatabase()
       await run('migrate', '--database', url)
       await runSql(url, "insert into palmares_schema (version, nom) values (99, 'to come')")
@@ -233,7 +233,7 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       await expectRefused(['export', '--database', url], /half there/)
     })
 
-    test('a store that lacks any one of its tables', async () => {
+    test('a store without any one of its tables', async () => {
       const url = await makeDatabase()
       await migrateStore(url, { withoutTrigrams: false })
       const tables = (await tablesOf(url)).filter((table) => table !== 'palmares_schema')
@@ -259,13 +259,13 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       proxy.close()
     })
 
-    test('an address whose options the server refuses', async () => {
+    test('an address with options that the server refuses', async () => {
       const url = await makeDatabase()
       const options = encodeURIComponent('-c foo=bar')
       await expectRefused(['migrate', '--database', `${url}?options=${options}`], /refuses the connection: .*"foo"/)
     })
 
-    test('something that is no PostgreSQL, or that never answers', async () => {
+    test('a server that is not PostgreSQL, or never answers', async () => {
       const server = createServer((socket) => socket.on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')))
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       const { port } = server.address() as { port: number }
@@ -276,7 +276,7 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       await new Promise((resolve) => server.close(resolve))
     })
 
-    test('a server without TLS, where TLS is asked for', async () => {
+    test('a server without TLS, if TLS is required', async () => {
       const url = await makeDatabase()
       await expectRefused(['migrate', '--database', `${as(url)}?sslmode=require`], /TLS/)
     })
@@ -298,7 +298,7 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
 })
 
 describe.skipIf(!findBinaries())('a replica', () => {
-  test('is refused as the primary, and a primary or a stranger as a replica, with one line and status 1', async () => {
+  test('is refused as the primary, and a primary or foreign replica as a replica, in one line with status 1', async () => {
     const folder = makeFolder()
     const primary = await startPrimary()
     const stranger = await startPrimary()
@@ -330,7 +330,7 @@ describe.skipIf(!findBinaries())('a replica', () => {
 })
 
 describe.skipIf(!postgresUrl)('a password', () => {
-  test('of a database is in no log, no error and no title of a process, even of its workers', async () => {
+  test('the password of a database is in no log, error or process title, including those of workers', async () => {
     const folder = makeFolder()
     const url = await createDatabase(postgresUrl)
     const { password } = new URL(url)

@@ -9,7 +9,7 @@ import { passOn, startFront } from '../front.js'
 import { engines, makeFolder, makePlace, startServer } from '../harness.js'
 import { MAIN, palmares } from '../palmares.js'
 
-/** What an import does on every engine; a large one on SQLite copies and fills besides. */
+/** The stages of an import on every engine. A large one on SQLite also copies and fills tables. */
 const COMMON = ['reading', 'checking duplicates', 'merging', 'checking references', 'deriving scores and counts']
 const STAGES = [...COMMON, 'building orders', 'committing']
 const ASIDE = [
@@ -30,7 +30,7 @@ let dump: string
 beforeAll(() => {
   folder = makeFolder()
   dump = join(folder, 'dump.ndjson')
-  // Descriptions make it large enough for SQLite to copy and fill.
+  // The descriptions make it large enough for SQLite to copy and fill tables.
   const descriptif = 'x'.repeat(100_000)
   const lines = randomPortal({ seed: 3, auteurs: 300, challenges: 110, validations: 2_000, scores: 50 })
   const long = lines.map((line) => (line.type === 'challenge' ? { ...line, descriptif } : line))
@@ -50,7 +50,7 @@ function frameOf(line: string): Frame {
   return { stage: stage.trim(), percent: percent === undefined ? undefined : Number(percent) }
 }
 
-/** Each stage once, in the order in which they first came. */
+/** Each stage once, in order of first appearance. */
 const stagesOf = (frames: readonly Frame[]) => [...new Set(frames.map(({ stage }) => stage))]
 
 function expectMonotone(frames: readonly Frame[]): void {
@@ -60,7 +60,7 @@ function expectMonotone(frames: readonly Frame[]): void {
   expect(percents.at(-1)).toBeLessThan(100)
 }
 
-/** Runs the program in a pseudo-terminal of so many columns, and says what was drawn there. */
+/** Runs the program in a pseudo-terminal of this width, and returns the drawn lines. */
 async function inTerminal(columns: number, args: readonly string[], before = ''): Promise<string[]> {
   const words = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ')
   const env = { ...process.env, PALMARES_MIRROR_KEY: key, SHELL: '/bin/bash' }
@@ -77,7 +77,7 @@ async function inTerminal(columns: number, args: readonly string[], before = '')
 let key = ''
 
 describe.each(engines)('on %s', (engine) => {
-  test('an import and a check name their stages in plain lines, each once, and never go back or to the end too soon', async () => {
+  test('an import and a check print each stage once in plain lines, and the percentage never decreases or ends early', async () => {
     const { url, remove } = await makePlace(engine)
     for (const [args, stages] of [
       [['import', dump], engine === 'sqlite' ? ASIDE : STAGES],
@@ -92,7 +92,7 @@ describe.each(engines)('on %s', (engine) => {
       const lines = stderr.split('\n').slice(0, -1)
       const frames = lines.map(frameOf)
       expect([status, stagesOf(frames)]).toEqual([0, stages])
-      // Another line of a stage comes only every 5 s.
+      // A stage prints another line only every 5 s.
       expect(frames.length - stages.length).toBeLessThanOrEqual((performance.now() - began) / 5_000)
       expectMonotone(frames)
     }
@@ -105,7 +105,7 @@ const hasTerminal = String(spawnSync('script', ['--version']).stdout).includes('
 if (!hasTerminal) console.warn('skipped: no `script` of util-linux, so there is no terminal to draw on')
 
 describe.skipIf(!hasTerminal)('on a terminal', () => {
-  test.each([40, 100])('of %i columns an import draws each of its stages in one line that fits', async (columns) => {
+  test.each([40, 100])('with %i columns an import draws each stage in one line that fits', async (columns) => {
     const database = `sqlite:${join(folder, `terminal-${columns}.db`)}`
     const drawn = await inTerminal(columns, ['import', dump, '--database', database])
     expect(drawn.at(-1)).toBe('')
@@ -117,7 +117,7 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
     expect(lines.every((line) => /[█░]/.test(line))).toBe(true)
   })
 
-  test('that becomes narrower while a mirror runs has lines that fit, with the time left', async () => {
+  test('lines fit, with the remaining time, when the terminal is narrowed while a mirror runs', async () => {
     const origin = await startServer(portail, { logLevel: 'silent' })
     key = origin.key
     const front = await startFront(passOn(origin.url))
@@ -157,18 +157,15 @@ describe.skipIf(!hasTerminal)('on a terminal', () => {
   })
 })
 
-test.each([40, 46, 60, 80, 100, 200])(
-  'whatever a step says, its line fits %i columns and names stage and percent',
-  (columns) => {
-    for (const stage of ['merging', 'reading environnements_virtuels', 'x'.repeat(300)]) {
-      for (const count of [undefined, '123456789 of 987654321 records']) {
-        for (const rest of [undefined, 'about 12 min left']) {
-          const line = lineOf({ stage, count, rest, percent: 7 }, 3_600, columns)
-          expect(line.length).toBeLessThan(columns)
-          expect(line.startsWith(stage.slice(0, 30))).toBe(true)
-          expect(line).toContain('7 %')
-        }
+test.each([40, 46, 60, 80, 100, 200])('any line fits %i columns and has its stage and percentage', (columns) => {
+  for (const stage of ['merging', 'reading environnements_virtuels', 'x'.repeat(300)]) {
+    for (const count of [undefined, '123456789 of 987654321 records']) {
+      for (const rest of [undefined, 'about 12 min left']) {
+        const line = lineOf({ stage, count, rest, percent: 7 }, 3_600, columns)
+        expect(line.length).toBeLessThan(columns)
+        expect(line.startsWith(stage.slice(0, 30))).toBe(true)
+        expect(line).toContain('7 %')
       }
     }
-  },
-)
+  }
+})

@@ -23,7 +23,7 @@ for (const engine of engines) {
       })
       afterAll(() => server?.close())
 
-      test('every list, walked page by page at two page sizes, shows every row as the dump has it', async () => {
+      test('every list, read at two page sizes, shows every row of the dump', async () => {
         for (const list of LISTS) {
           await walkAsModel(server, model, list)
           await walkAsModel(server, model, `${list}?limite=499`)
@@ -31,12 +31,12 @@ for (const engine of engines) {
         await expectAsModel(server, model, '/rubriques')
       })
 
-      test('every author is as the dump has them, at the place that the ranking gives them', async () => {
+      test('every author is as in the dump, with the place that the ranking gives', async () => {
         for (const { id_auteur } of model.auteurs) await expectAsModel(server, model, `/auteurs/${id_auteur}`)
         expect(model.auteurs.length).toBeGreaterThan(2_000)
       })
 
-      test('every challenge and everyone who solved it are as the dump has them', async () => {
+      test('every challenge and its solvers are as in the dump', async () => {
         for (const { id_challenge } of model.challenges) {
           await expectAsModel(server, model, `/challenges/${id_challenge}`)
           await walkAsModel(server, model, `/challenges/${id_challenge}/validations?limite=500`)
@@ -44,13 +44,13 @@ for (const engine of engines) {
         expect(model.challenges.length).toBeGreaterThan(500)
       })
 
-      test('every virtual environment is as the dump has it', async () => {
+      test('every virtual environment is as in the dump', async () => {
         for (const { id_environnement_virtuel: id } of model.environnements) {
           await expectAsModel(server, model, `/environnements_virtuels/${id}`)
         }
       })
 
-      test('names and titles are found by pieces of them, in any case', async () => {
+      test('names and titles are found by parts of them, in any case', async () => {
         for (const { nom } of model.auteurs.filter((_, index) => index % 53 === 0)) {
           const piece = [...nom].slice(0, 3).join('').toUpperCase()
           await walkAsModel(server, model, `/auteurs?limite=200&nom=${encodeURIComponent(piece)}`)
@@ -71,7 +71,7 @@ for (const engine of engines) {
   }
 }
 
-/** The same server with a key of an author that the dump has, whoever that is. */
+/** The same server with a key for an author of the dump. */
 async function signedIn(server: TestServer): Promise<TestServer> {
   const [auteur] = await exportFrom(server.store).then((lines) => lines.filter(({ type }) => type === 'auteur'))
   await addAccount(server.store, {

@@ -16,13 +16,13 @@ import { makeFolder } from '../harness.js'
 
 const run = promisify(execFile)
 const STEPS = 'Bundling the server (1 of 3)…\nCompiling the client (2 of 3)…\nBundling the page (3 of 3)…\n'
-/** The smallest library, so that a build takes a second. */
+/** A small library, so that a build takes a second. */
 const OPTIONS = { target: 'es2020', module: 'nodenext', lib: ['es5'], types: [], skipLibCheck: true, incremental: true }
 
 let folder: string
 const at = (path: string) => join(folder, path)
 const text = (path: string) => readFileSync(at(path), 'utf8')
-/** Writes a file whose time says that it is older than any build. */
+/** Writes a file with a time before any build. */
 const write = (path: string, content: string) => {
   mkdirSync(join(at(path), '..'), { recursive: true })
   writeFileSync(at(path), content)
@@ -51,7 +51,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('before a build, what is missing is said: first the dependencies, then the build', async () => {
+test('before a build, the message names what is missing: first the dependencies, then the build', async () => {
   await expect(build()).rejects.toMatchObject({
     code: 1,
     stderr: 'error: the dependencies are not installed; run `npm ci` first\n',
@@ -63,7 +63,7 @@ test('before a build, what is missing is said: first the dependencies, then the 
   })
 })
 
-test('a build says each step, a second one does nothing, and whatever changes makes a new one', async () => {
+test('a build prints each step, a second one does nothing, and any change causes a new one', async () => {
   expect(await build()).toBe(STEPS)
   expect([text('dist/main.js'), text('dist/web/page')]).toEqual([expect.stringContaining('main = 1'), 'page'])
   expect(await build()).toBe('')
@@ -88,7 +88,7 @@ test('a build says each step, a second one does nothing, and whatever changes ma
   expect(await build()).toBe('')
 })
 
-test('a build that fails is said, and is no build', async () => {
+test('a failed build is reported, and is repeated the next time', async () => {
   write('src/main.ts', 'export const main: number =\n')
   for (let time = 0; time < 2; time++) {
     await expect(build()).rejects.toMatchObject({
@@ -98,7 +98,7 @@ test('a build that fails is said, and is no build', async () => {
   }
 })
 
-test('the command is a file of the project that may be run, so that npx links it before any build', () => {
+test('the command is an executable file of the repository, so that npx links it before any build', () => {
   const { bin } = JSON.parse(readFileSync('package.json', 'utf8')) as { bin: { palmares: string } }
   expect(bin.palmares).toBe('bin/palmares.js')
   expect(statSync(bin.palmares).mode & 0o111).toBe(0o111)

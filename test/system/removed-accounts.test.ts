@@ -10,13 +10,13 @@ import {
   type DumpLine,
   engines,
   exportFrom,
-  heard,
   importInto,
   type MadeStore,
   makeFolder,
   makeStore,
   startServer,
   type TestServer,
+  waitForChanges,
 } from '../harness.js'
 import { palmaresHere } from '../here.js'
 import { mirrorInto } from '../mirroring.js'
@@ -24,7 +24,7 @@ import { palmares } from '../palmares.js'
 
 const PORTAL: DumpLine[] = [1, 2, 3, 4].map((id) => ({ type: 'auteur', id_auteur: id, nom: `a${id}`, score: 0 }))
 const PASSWORD = 'correct horse battery'
-const goes = (id_auteur: number) => ({ type: 'auteur', id_auteur, supprime: true })
+const removal = (id_auteur: number) => ({ type: 'auteur', id_auteur, supprime: true })
 
 let folder: string
 beforeAll(() => {
@@ -51,11 +51,11 @@ describe.each(engines)('on %s', (engine) => {
     return run('import', file, ...options)
   }
   const statusOf = async (headers: Record<string, string>) => {
-    await heard(server)
+    await waitForChanges(server)
     return (await server.anonymous('/auteurs', { headers })).status
   }
 
-  test('accounts remove ends the sessions and keys of an account in the next request, and its author stays', async () => {
+  test('accounts remove ends the sessions and keys of an account for the next request, and keeps its author', async () => {
     const login = () =>
       server.anonymous('/login', {
         ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
@@ -78,7 +78,7 @@ describe.each(engines)('on %s', (engine) => {
     })
   })
 
-  test('accounts remove keeps the last enabled operator, unless it is told otherwise', async () => {
+  test('accounts remove keeps the last enabled operator, except with --remove-operators', async () => {
     await run('accounts', 'disable', 'zoé')
     const refused = await run('accounts', 'remove', 'bob')
     expect([refused.status, refused.stderr]).toEqual([
@@ -91,15 +91,15 @@ describe.each(engines)('on %s', (engine) => {
     expect(await logins()).toEqual(['alice'])
   })
 
-  test('of two removals at once, one keeps the last operator', async () => {
+  test('of two concurrent removals, one keeps the last operator', async () => {
     const remove = (login: string) => ['accounts', 'remove', login, '--database', server.database]
     const runs = await Promise.all(['bob', 'zoé'].map((login) => palmares(remove(login), { cwd: folder })))
     expect(runs.map(({ status }) => status).sort()).toEqual([0, 1])
     expect(await logins()).toHaveLength(2)
   })
 
-  test('a live line removes no author who has an account, until accounts remove has', async () => {
-    const line = () => ingest(server.store, [{ number: 1, text: JSON.stringify(goes(1)) }])
+  test('a live line cannot remove an author with an account, until accounts remove has run', async () => {
+    const line = () => ingest(server.store, [{ number: 1, text: JSON.stringify(removal(1)) }])
     expect(await line()).toEqual([
       {
         ...{ ligne: 1, resultat: 'refusee' },
@@ -112,9 +112,9 @@ describe.each(engines)('on %s', (engine) => {
   })
 
   test.each<[string, DumpLine[], string[]]>([
-    ['of an author with supprime', [goes(1)], []],
+    ['of an author with supprime', [removal(1)], []],
     ['of an author whom --replace removes', PORTAL.slice(1), ['--replace']],
-  ])('an import that removes the account %s names it', async (_, lines, options) => {
+  ])('an import that removes the account %s reports it', async (_, lines, options) => {
     const key = await addKey(server.store, 'alice')
     const { status, stderr } = await importing(lines, ...options)
     expect([status, stderr]).toEqual([
@@ -124,14 +124,14 @@ describe.each(engines)('on %s', (engine) => {
     expect([await statusOf({ authorization: `Bearer ${key}` }), await logins()]).toEqual([401, ['bob', 'zoé']])
   })
 
-  test('an import that would leave no enabled operator changes nothing, unless it is told to', async () => {
+  test('an import that would leave no enabled operator changes nothing, except with --remove-operators', async () => {
     await run('accounts', 'disable', 'zoé')
     const before = await exportFrom(server.store, { withAccounts: true })
     const versions = await server.store.versions()
     const comptes = before.filter(({ type }) => type === 'compte')
     const [alice, bob] = comptes as [DumpLine, DumpLine]
     const attempts: [DumpLine[], string[]][] = [
-      [[goes(2)], []],
+      [[removal(2)], []],
       [PORTAL.filter(({ id_auteur }) => id_auteur !== 2), ['--replace']],
       [[{ type: 'compte', login: 'bob', supprime: true }], ['--with-accounts']],
       [
@@ -150,18 +150,18 @@ describe.each(engines)('on %s', (engine) => {
       expect(await exportFrom(server.store, { withAccounts: true })).toEqual(before)
     }
     expect(await server.store.versions()).toEqual(versions)
-    expect(await importing([goes(2)], '--remove-operators')).toMatchObject({
+    expect(await importing([removal(2)], '--remove-operators')).toMatchObject({
       ...{ status: 0, stderr: expect.stringContaining('the account bob is removed') },
     })
     expect(await logins()).toEqual(['alice', 'zoé'])
-    // There is no operator left to lose.
-    expect(await importing([goes(3)])).toMatchObject({ status: 0 })
+    // No operator is left.
+    expect(await importing([removal(3)])).toMatchObject({ status: 0 })
   })
 
-  test('an account that a line moves to another author outlives its own', async () => {
+  test('an account that the import moves to another author survives the removal of its first one', async () => {
     const key = await addKey(server.store, 'bob')
     const bob = (await exportFrom(server.store, { withAccounts: true })).find(({ login }) => login === 'bob')!
-    const { status, stdout, stderr } = await importing([goes(2), { ...bob, id_auteur: 4 }], '--with-accounts')
+    const { status, stdout, stderr } = await importing([removal(2), { ...bob, id_auteur: 4 }], '--with-accounts')
     expect([status, stdout]).toEqual([0, expect.stringContaining('compte: 0 added, 1 changed, 0 removed')])
     expect(stderr).not.toContain('warning')
     expect([await statusOf({ authorization: `Bearer ${key}` }), await logins()]).toEqual([200, ['alice', 'bob', 'zoé']])
@@ -182,8 +182,8 @@ describe.each(engines)('on %s', (engine) => {
       return warnings
     }
 
-    test('keeps an author who has an account in its store, in every pass, until the account is removed', async () => {
-      await importInto(server.store, [goes(3), goes(4)])
+    test('keeps an author with an account in its store, in every pass, until the account is removed', async () => {
+      await importInto(server.store, [removal(3), removal(4)])
       for (let round = 0; round < 2; round++) {
         expect(await pass()).toEqual([
           '/auteurs/4: the portal no longer has this author; kept because account root uses this author; to remove the account: palmares accounts remove root',
@@ -196,7 +196,7 @@ describe.each(engines)('on %s', (engine) => {
       expect([await pass(), await auteurs()]).toEqual([[], [1, 2]])
     })
 
-    test('that follows some authors alone keeps such an author too', async () => {
+    test('a mirror of some authors only keeps such an author too', async () => {
       expect(await pass({ authors: [1] })).toEqual([
         '--authors does not name author 4; kept because account root uses this author; to remove the account: palmares accounts remove root',
       ])

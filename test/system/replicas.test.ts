@@ -48,7 +48,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     await primary.destroy()
   })
 
-  test('answer the same bytes as the primary, and the primary is spared them', async () => {
+  test('replicas return the same bytes as the primary, and relieve it of the reads', async () => {
     const [alone, node] = [nodes[0]!, await start()]
     await node.get('/rubriques', key)
     const before = node.store.state().reads
@@ -56,7 +56,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
       READS.map((path) => `${path}${path.includes('?') ? '&' : '?'}x=${i}`),
     ).flat()
     for (const path of reads) {
-      // Each name of an unknown parameter makes another address, which no cache holds.
+      // Each value of the unknown parameter makes another address, which is not cached.
       const [own, same] = [await node.get(path, key), await alone.get(path, key)]
       expect([path, own.status, own.text]).toEqual([path, same.status, same.text])
       expect(own.headers.get('etag')).toBe(same.headers.get('etag'))
@@ -68,7 +68,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     })
   })
 
-  test('that lag show nothing older: the very next request after a change has it, and the replica comes back', async () => {
+  test('a lagging replica shows nothing old: the next request after a change has it, and the replica is used again later', async () => {
     const node = await start()
     await replay('pause')
     try {
@@ -87,7 +87,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     expect(node.store.state().reads.replica - before).toBe(20)
   })
 
-  test('never mix two versions in one answer, nor go back, while changes go on', async () => {
+  test('responses never mix two versions, nor go back, while changes continue', async () => {
     const node = await start()
     let isWriting = true
     const writing = (async () => {
@@ -110,7 +110,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     await writing
   })
 
-  test('fall back to the primary when the replica is killed, at once and for every request, and return to it', async () => {
+  test('reads fall back to the primary when the replica is killed, at once and without failures, and return to it', async () => {
     const node = await start()
     let isReading = true
     const statuses: Record<number, number> = {}
@@ -130,15 +130,15 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     await replica.stop('immediate')
     await answeredMore()
     await replica.start()
-    await until(() => node.said.some((line) => line.includes('reads go to this replica again')))
+    await until(() => node.logged.some((line) => line.includes('reads go to this replica again')))
     await answeredMore()
     isReading = false
     await Promise.all(readers)
     expect(Object.keys(statuses)).toEqual(['200'])
-    expect(node.said.filter((line) => line.includes('reads go to the primary meanwhile'))).not.toHaveLength(0)
+    expect(node.logged.filter((line) => line.includes('reads go to the primary meanwhile'))).not.toHaveLength(0)
   })
 
-  test('that hang are waited for once, and then not asked', async () => {
+  test('a hanging replica delays one request, and is then not used', async () => {
     const node = await start()
     await node.get('/rubriques?h=0', key)
     replica.pause()
@@ -151,10 +151,10 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     } finally {
       replica.resume()
     }
-    await until(() => node.said.some((line) => line.includes('reads go to this replica again')))
+    await until(() => node.logged.some((line) => line.includes('reads go to this replica again')))
   })
 
-  test('a node starts and serves while its replica is away, and uses it when it comes', async () => {
+  test('a node starts and serves while its replica is unavailable, and uses it later', async () => {
     await replica.stop('fast')
     const node = await start()
     expect((await node.get('/rubriques', key)).status).toBe(200)
@@ -162,7 +162,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     await until(() => node.store.state().replicas.usable === 1)
   })
 
-  test('what comes in the place of a replica is not believed: another portal, or a primary', async () => {
+  test('a server that replaces a replica is not used if it has another portal or is a primary', async () => {
     const stranger = await startPrimary()
     const name = new URL(database).pathname.slice(1)
     await stranger.sql(`create database ${name}`)
@@ -173,7 +173,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     try {
       await fill(strange.store, portail)
       await importInto(strange.store, [{ type: 'rubrique', id_rubrique: 1, nom: 'Ailleurs' }])
-      await proxy.mend()
+      await proxy.restore()
       for (let i = 0; i < 30; i++) {
         expect((await node.get(`/rubriques?z=${i}`, key)).text).not.toContain('Ailleurs')
         await wait(20)
@@ -186,7 +186,7 @@ describe.skipIf(!findBinaries())('reads from replicas', () => {
     }
   })
 
-  test('credentials come from the primary: one made or ended a moment ago is obeyed, however far the replica lags', async () => {
+  test('credentials are read from the primary: new and ended ones apply at once, however far the replica lags', async () => {
     const node = await start()
     await replay('pause')
     try {

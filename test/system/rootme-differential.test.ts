@@ -29,14 +29,14 @@ const RANGS = {
 
 const portals: [name: string, requests: number, dump: () => readonly DumpLine[]][] = [
   ['the portal of the tests', 100, () => portail],
-  ['a random one with more of one name than are counted', 180, () => [...random(), ...namesakes()]],
+  ['a random one with more authors of one name than are counted', 180, () => [...random(), ...namesakes()]],
   ...real(),
 ]
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON of either side
 type Json = any
 
-describe.each(engines)('the dialect and the contract on %s tell the same', (engine) => {
+describe.each(engines)('the dialect and the contract on %s have the same data', (engine) => {
   test.each(portals)(
     '%s',
     async (_, requests, dump) => {
@@ -72,7 +72,7 @@ interface Asked {
   target: string
 }
 
-/** What each list takes, how an item of the contract is told in the dialect, and what the dialect calls its offset. */
+/** The parameters of each list, its items in the dialect, and the dialect's name of its offset. */
 const lists = {
   challenges: { takes: ['titre', 'soustitre', 'lang', 'score', 'id_auteur[]', 'id_rubrique'], item: challengeItem },
   auteurs: { takes: ['nom', 'statut', 'lang'], item: (row: Json) => row },
@@ -80,7 +80,7 @@ const lists = {
   environnements_virtuels: { takes: ['nom', 'os'], item: environnementItem },
 } as const
 
-/** Makes of what the contract answers what the dialect must. */
+/** Converts responses of the contract into those of the dialect. */
 class Contract {
   private readonly answers = new Map<string, Promise<Json>>()
 
@@ -89,7 +89,7 @@ class Contract {
     private readonly key: string,
   ) {}
 
-  /** The body that the dialect must answer; undefined for 404. */
+  /** The expected body in the dialect; undefined for a 404. */
   async expected(asked: Asked): Promise<Json> {
     if (asked.id === undefined) return this.list(asked)
     const row = await this.get(`/${asked.noun}/${asked.id}`)
@@ -143,7 +143,7 @@ function ask(url: string, key: string): Promise<Response> {
   return fetch(url, { headers: { cookie: `api_key=${key}` } })
 }
 
-/** A page of rows, and the links to those beside it. */
+/** A page of rows, and the links to its neighbours. */
 function paged(
   { filters, debut }: Asked,
   rows: Json[],
@@ -233,7 +233,7 @@ function ascii(text: string): string {
   return text.replace(/[^\0-~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Requests that a well-meaning client makes of a portal, some for what is not there. */
+/** Requests of a well-meaning client, some for missing records. */
 function anyAsked(known: Known): fc.Arbitrary<Asked> {
   const debut = fc.oneof(
     { weight: 3, arbitrary: fc.constant(0) },
@@ -297,7 +297,7 @@ function namesakes(): DumpLine[] {
   return [...called, ...solved]
 }
 
-/** A dump from beside the repository, where there is one. */
+/** A dump next to the repository, if there is one. */
 function real(): typeof portals {
   const file = new URL('../../../shared/data/portail.ndjson', import.meta.url)
   if (!existsSync(file)) return []

@@ -43,7 +43,7 @@ const ways: Record<string, (source: string) => [program: string, args: string[]]
   PHP: (source) => ['php', ['-r', source.replace('<?php\n', '')]],
 }
 
-/** A key that a sample may revoke: its id. */
+/** The id of a key that a sample may revoke. */
 async function makeKey(): Promise<number> {
   const headers = { 'content-type': 'application/json', cookie: `service_session=${env.PALMARES_SESSION}` }
   const body = JSON.stringify({ nom: 'to be revoked', expiration: '2999-01-01T00:00:00Z' })
@@ -54,12 +54,12 @@ async function makeKey(): Promise<number> {
 }
 
 test.each(Object.keys(ways))(
-  'the %s sample of every operation runs as it is, and its answer is what the operation gives',
+  'the %s sample of every operation runs unchanged and prints what the operation returns',
   async (label) => {
     const isThere = await run('which', [ways[label]!('')[0]]).catch(() => undefined)
     if (!isThere) return console.warn(`skipped: this machine has no ${label}`)
     for (const { method, path, samples } of operations) {
-      // Ends the session that the others need, or asks for a password that nobody has.
+      // Ends the session that the others need, or asks for a password that no account has.
       if (path === '/login') continue
       const { source } = samples.find((each) => each.label === label) as Sample
       const id = method === 'delete' ? await makeKey() : 1
@@ -73,7 +73,7 @@ test.each(Object.keys(ways))(
   60_000,
 )
 
-/** An answer is one JSON text, or one a line. */
+/** The output is one JSON text, or one a line. */
 function parse(line: string): { status?: unknown } {
   return JSON.parse(line)
 }

@@ -49,7 +49,7 @@ describe('the built program', () => {
   const anonymous = (path: string, init?: RequestInit) => fetch(url + path, init)
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    test(`${signal} takes no new connection, closes idle ones, finishes what runs and exits with 0`, async () => {
+    test(`${signal} refuses new connections, closes idle ones, finishes requests in flight and exits with 0`, async () => {
       const exit = once(child, 'exit')
       const idle = await open(url)
       idle.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -75,7 +75,7 @@ describe('the built program', () => {
     })
   }
 
-  test('a client that holds a request open for ever does not keep it from ending', async () => {
+  test('a client that never finishes its request does not prevent the exit', async () => {
     const exit = once(child, 'exit')
     const stuck = await open(url)
     stuck.on('error', () => undefined)
@@ -87,8 +87,8 @@ describe('the built program', () => {
     stuck.destroy()
   })
 
-  test('the metrics are on a port of their own, for the loopback interface alone', async () => {
-    // The address is told before the port of the metrics is open.
+  test('the metrics have their own port, on the loopback interface only', async () => {
+    // The address is logged before the metrics port is open.
     const metrics = await vi.waitFor(() => fetch(`http://127.0.0.1:${metricsPort}/metrics`), PATIENCE)
     expect([metrics.status, await metrics.text()]).toEqual([
       200,
@@ -102,7 +102,7 @@ describe('the built program', () => {
     }
   })
 
-  test('every line of its log is JSON, and a request has its id, its route and its status', async () => {
+  test('every line of the log is JSON, and a request has its id, its route and its status', async () => {
     const { headers } = await postLogin({ anonymous }, { login: 'nobody', password: 'secret word' })
     const id = headers.get('x-request-id')
     const exit = once(child, 'exit')
@@ -115,7 +115,7 @@ describe('the built program', () => {
   })
 })
 
-test('a stop amidst a statement that takes far longer ends without a word of the driver', async () => {
+test('a stop during a much longer statement ends without a message from the driver', async () => {
   const folder = makeFolder()
   const script = makeScript(`
     import { openStore } from './src/store/open.js'
@@ -148,7 +148,7 @@ function open(url: string): Promise<Socket> {
   })
 }
 
-/** What a socket receives until a text is in it. */
+/** What a socket has received when a text is in it. */
 function until(socket: Socket, text: string): Promise<string> {
   let received = ''
   return new Promise((resolve, reject) => {

@@ -49,8 +49,8 @@ describe('read', () => {
     expect(await store.read(rubriques)).toEqual(['before', 'other'])
   })
 
-  test('never waits for a writer: twenty at once are answered while another process holds the write lock', async () => {
-    const holder = await holdLock(['begin immediate'])
+  test('never waits for a writer: twenty reads are answered while another process has the write lock', async () => {
+    const holder = await takeLock(['begin immediate'])
     const answers = await Promise.all(Array.from({ length: 20 }, () => store.read(rubriques)))
     expect(answers).toEqual(answers.map(() => []))
     await holder.release()
@@ -62,15 +62,15 @@ describe('read', () => {
   })
 })
 
-test('a write waits for a writer in another process, and goes on when it has finished', async () => {
-  const holder = await holdLock(['begin immediate'])
+test('a write waits for a writer in another process, and continues when that has finished', async () => {
+  const holder = await takeLock(['begin immediate'])
   const writing = addRubrique(store, 'waited')
   await holder.release()
   await writing
   expect(await store.read(rubriques)).toEqual(['waited'])
 })
 
-test('versions sees the commit of another process at once, and moves by one with each change', async () => {
+test('versions includes the commit of another process at once, and each change adds one', async () => {
   const before = await store.versions()
   await otherProcess('db.exec("update etat set version_donnees = version_donnees + 1")')
   expect(await store.versions()).toEqual({ ...before, donnees: before.donnees + 1 })
@@ -79,7 +79,7 @@ test('versions sees the commit of another process at once, and moves by one with
 })
 
 describe('backup', () => {
-  test('of a live store copies one version of it, while another process goes on writing', async () => {
+  test('the backup of a live store has one version of it, while another process keeps writing', async () => {
     await addRubrique(store, 'r')
     const writer = inOtherProcess(`
       for (let i = 2; ; i++) {
@@ -89,7 +89,7 @@ describe('backup', () => {
         db.exec('commit')
         console.log(i)
       }`)
-    await said(writer)
+    await firstOutput(writer)
     for (let i = 0; i < 5; i++) {
       await store.backup(join(folder, `copy-${i}.db`))
       const copy = await openStore(`sqlite:${join(folder, `copy-${i}.db`)}`, { create: false })
@@ -100,7 +100,7 @@ describe('backup', () => {
     }
   })
 
-  test('is a store whose readers and writers do not wait for each other', async () => {
+  test('a backup is a store whose readers and writers do not wait for each other', async () => {
     const copyFile = join(folder, 'copy.db')
     await store.backup(copyFile)
     const copy = await openStore(`sqlite:${copyFile}`, { create: false })
@@ -112,14 +112,14 @@ describe('backup', () => {
     expect(statSync(copyFile).mode & 0o777).toBe(0o600)
   })
 
-  test('writes over nothing', async () => {
+  test('a backup overwrites no file', async () => {
     writeFileSync(join(folder, 'mine'), 'precious')
     await expect(store.backup(join(folder, 'mine'))).rejects.toMatchObject({ fault: 'unreachable' })
     expect(statSync(join(folder, 'mine')).size).toBe(8)
   })
 })
 
-describe('a file that is no store of ours is refused and left as it is:', () => {
+describe('a file that is not a store is refused and unchanged:', () => {
   const sqlite = (name: string, sql: string) => {
     const db = openDriver(join(folder, name), { busyTimeoutMilliseconds: 0 })
     db.exec(sql)
@@ -131,7 +131,7 @@ describe('a file that is no store of ours is refused and left as it is:', () => 
     ['a dump', 'foreign', (name) => writeFileSync(join(folder, name), '{"type":"auteur","id_auteur":1,"nom":"a"}\n')],
     ['another SQLite database', 'foreign', (name) => sqlite(name, 'create table t (x)')],
     [
-      'another program with a version',
+      'a database of another program with a version',
       'foreign',
       (name) => sqlite(name, 'create table t (x); pragma user_version = 1'),
     ],
@@ -147,12 +147,12 @@ describe('a file that is no store of ours is refused and left as it is:', () => 
     expect([statSync(path).size, statSync(path).mtimeMs]).toEqual([before.size, before.mtimeMs])
   })
 
-  test('one that is missing, where nobody asked to make it', async () => {
+  test('a missing file, unless creation is requested', async () => {
     const opening = openStore(`sqlite:${join(folder, 'none', 'none.db')}`, { create: false })
     await expect(opening).rejects.toMatchObject({ fault: 'missing' })
   })
 
-  test('an empty file is made a store where that was asked for, and refused elsewhere', async () => {
+  test('an empty file becomes a store if creation is requested, and is refused otherwise', async () => {
     writeFileSync(join(folder, 'empty.db'), '')
     const empty = `sqlite:${join(folder, 'empty.db')}`
     await expect(openStore(empty, { create: false })).rejects.toMatchObject({ fault: 'older' })
@@ -161,8 +161,8 @@ describe('a file that is no store of ours is refused and left as it is:', () => 
   })
 })
 
-describe('a file that lost its WAL mode, as a copy made by `vacuum into`', () => {
-  test('gets it back when it is opened, by a command or to serve: a write does not wait for a snapshot', async () => {
+describe('a file without WAL mode, such as a copy made by `vacuum into`', () => {
+  test('gets WAL mode when it is opened, by a command or by serve: a write does not wait for a snapshot', async () => {
     for (const [name, create] of [
       ['copied.db', true],
       ['copied-too.db', false],
@@ -184,9 +184,9 @@ describe('a file that lost its WAL mode, as a copy made by `vacuum into`', () =>
     }
   })
 
-  test('is refused with the reason where another process keeps it from that', async () => {
+  test('is refused with the reason if another process prevents the change', async () => {
     copyWith('in-use.db', '')
-    const holder = await holdLock(['begin', 'select * from etat'], join(folder, 'in-use.db'))
+    const holder = await takeLock(['begin', 'select * from etat'], join(folder, 'in-use.db'))
     for (const args of [['export'], ['serve', '--port', '0']]) {
       const { status, stderr } = await palmares([...args, '--database', 'sqlite:in-use.db'], { cwd: folder })
       expect([status, stderr]).toEqual([
@@ -213,8 +213,8 @@ describe('a file that lost its WAL mode, as a copy made by `vacuum into`', () =>
   })
 })
 
-describe('the operator is told in one line, with status 1,', () => {
-  test('of a page that was overwritten, by check', async () => {
+describe('the operator gets one line, with status 1, about', () => {
+  test('an overwritten page, from check', async () => {
     await importInto(
       store,
       Array.from({ length: 3_000 }, (_, i) => ({ type: 'auteur', id_auteur: i + 1, nom: `name ${i}`, score: i })),
@@ -236,10 +236,10 @@ describe('the operator is told in one line, with status 1,', () => {
     }
   })
 
-  test('of a store that another process has locked whole', async () => {
+  test('a store that another process has locked exclusively', async () => {
     const locked = 'sqlite:locked.db'
     await palmares(['migrate', '--database', locked], { cwd: folder })
-    const holder = await holdLock(
+    const holder = await takeLock(
       ['pragma locking_mode = exclusive', 'begin exclusive', 'delete from noeuds'],
       join(folder, 'locked.db'),
     )
@@ -251,7 +251,7 @@ describe('the operator is told in one line, with status 1,', () => {
     await holder.release()
   })
 
-  test.runIf(process.getuid?.() === 0)('of a file or a folder that its user may not write', async () => {
+  test.runIf(process.getuid?.() === 0)('a file or a folder that the user may not write', async () => {
     await importInto(store, [{ type: 'auteur', id_auteur: 1, nom: 'a' }])
     await store.close()
     chmodSync(folder, 0o755)
@@ -292,7 +292,7 @@ function oneLine(path: string): unknown {
   return expect.stringMatching(new RegExp(`^${path}: [^\\n]+$`))
 }
 
-/** Runs a script on a connection of its own, in a process of its own. */
+/** Runs a script on its own connection in its own process. */
 function inOtherProcess(script: string, path = file): ChildProcess {
   const opening = `const { DatabaseSync } = require('@photostructure/sqlite')
     const db = new DatabaseSync(${JSON.stringify(path)}, { timeout: 5000 })`
@@ -306,8 +306,8 @@ async function otherProcess(script: string): Promise<void> {
   expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0)
 }
 
-/** Another process takes a lock and keeps it until it is told to let go. */
-async function holdLock(script: string[], path = file): Promise<{ release(): Promise<void> }> {
+/** Another process takes a lock and keeps it until `release`. */
+async function takeLock(script: string[], path = file): Promise<{ release(): Promise<void> }> {
   const statements = script.map((sql) => `db.exec(${JSON.stringify(sql)})`).join('\n')
   const child = inOtherProcess(
     `${statements}
@@ -315,7 +315,7 @@ async function holdLock(script: string[], path = file): Promise<{ release(): Pro
     process.stdin.on('data', () => { db.exec('rollback'); db.close(); process.exit() })`,
     path,
   )
-  await said(child)
+  await firstOutput(child)
   return {
     async release() {
       const closed = new Promise<void>((resolve) => child.on('close', () => resolve()))
@@ -325,7 +325,7 @@ async function holdLock(script: string[], path = file): Promise<{ release(): Pro
   }
 }
 
-function said(child: ChildProcess): Promise<void> {
+function firstOutput(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     child.stdout!.once('data', () => resolve())
     child.once('close', (status) => reject(new Error(`it ended with ${status}`)))

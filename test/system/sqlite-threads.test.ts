@@ -26,13 +26,13 @@ afterEach(async () => {
 })
 
 const isLong = { isLong: true }
-/** Far more than the messages of a work make. */
+/** Far more than the messages to a thread cause. */
 const MANY_TURNS = 200
-/** Holds whoever runs it for a tenth of a second, and on no machine for as long as a long read has. */
+/** Takes a tenth of a second, and on no machine as long as the limit of a long read. */
 const WORK =
   'with recursive c(i) as (select 1 union all select i + 1 from c where i < 500000) select count(*) as nb from c'
 
-describe('the event loop goes on during', () => {
+describe('the event loop is not blocked by', () => {
   test('a long read', async () => {
     const read = () => made.store.read((db) => db.select<{ nb: number }>(WORK), isLong)
     expect(await read()).toEqual([{ nb: 500_000 }])
@@ -64,14 +64,14 @@ describe('a long read', () => {
     expect(await made.store.read(rubriques, isLong)).toEqual(['before', 'after'])
   })
 
-  test('starts two threads at most, when they are first wanted', async () => {
+  test('starts at most two threads, when they are first needed', async () => {
     await made.store.read(rubriques)
     expect(threads).toHaveLength(0)
     await Promise.all(Array.from({ length: 10 }, () => made.store.read(rubriques, isLong)))
     expect(threads).toHaveLength(2)
   })
 
-  test('that is asked for more when its time is up is told so, and its thread serves the next', async () => {
+  test('a long read past its time limit fails, and its thread serves the next one', async () => {
     let asked: unknown
     const reading = made.store.read(async (db) => {
       await sleep(2_100)
@@ -83,7 +83,7 @@ describe('a long read', () => {
     expect(threads).toHaveLength(1)
   })
 
-  test('whose thread cannot be sent a value fails alone: each later answer is that of its own question', async () => {
+  test('a value that cannot be sent to the thread fails alone, and later queries get their own results', async () => {
     const answers = await made.store.read(async (db) => {
       const unsent = db.select('select ? as n', () => 0).catch((error: Error) => error.name)
       const sent = [1, 2, 3].map((n) => db.select<{ n: number }>('select ? as n', n))
@@ -92,7 +92,7 @@ describe('a long read', () => {
     expect(answers).toEqual(['DataCloneError', [{ n: 1 }], [{ n: 2 }], [{ n: 3 }]])
   })
 
-  test('whose thread ends is told so, and another thread takes its place', async () => {
+  test('a long read fails when its thread ends, and another thread takes its place', async () => {
     const reading = made.store.read(async (db) => {
       await rubriques(db)
       await threads[0]?.terminate()
@@ -104,8 +104,8 @@ describe('a long read', () => {
   })
 })
 
-describe('a write in the thread of writes', () => {
-  test('that fails leaves nothing behind, and its error arrives as what it is', async () => {
+describe('a write in the writer thread', () => {
+  test('a write that fails changes nothing, and keeps its error type', async () => {
     const before = await made.store.versions()
     const failing = (work: (db: Db) => Promise<unknown>) =>
       made.store.write({ donnees: EVERYTHING }, async (db) => {
@@ -118,7 +118,7 @@ describe('a write in the thread of writes', () => {
     expect([await made.store.read(rubriques), await made.store.versions()]).toEqual([[], before])
   })
 
-  test('waits for another connection that writes, and is told that the store is busy where that takes too long', async () => {
+  test('a write waits for a writer on another connection, and fails as busy if that takes too long', async () => {
     const other = openDriver(made.url.slice('sqlite:'.length), { busyTimeoutMilliseconds: 0 })
     other.exec('begin immediate')
     const writing = addRubrique(made.store, 'late').catch((error) => error)
@@ -133,11 +133,11 @@ describe('a write in the thread of writes', () => {
     expect(await made.store.read(rubriques)).toEqual(['waited'])
   })
 
-  test('whose thread ends is told so and taken back, and another thread takes its place', async () => {
+  test('a write fails and is rolled back when its thread ends, and another thread takes its place', async () => {
     const writing = made.store.write({ donnees: EVERYTHING }, async (db) => {
       await db.exec("insert into rubriques (id_rubrique, nom) values (1, 'gone')")
       await threads[0]?.terminate()
-      // Whoever goes on all the same writes nothing, least of all outside of a transaction.
+      // A later statement of the same write must write nothing, least of all outside a transaction.
       await db.exec("insert into rubriques (id_rubrique, nom) values (2, 'gone')").catch(() => undefined)
     })
     await expect(writing).rejects.toMatchObject({ name: 'StoreError', fault: 'unreachable' })
@@ -145,7 +145,7 @@ describe('a write in the thread of writes', () => {
     expect(await made.store.read(rubriques)).toEqual(['next'])
   })
 
-  test('is finished by a store that closes, which then refuses others', async () => {
+  test('a write is finished when the store closes, which then refuses others', async () => {
     const { store, close } = await makeStore()
     const writing = addRubrique(store, 'last').then(() => store.read(rubriques))
     const long = store.read((db) => db.select<{ nb: number }>(WORK), isLong)
@@ -157,7 +157,7 @@ describe('a write in the thread of writes', () => {
   })
 })
 
-test('a process whose store has threads ends by itself, closed or not, and not before its answers', async () => {
+test('a process with store threads exits on its own, closed or not, and not before its results', async () => {
   for (const ending of ['await store.close()', '']) {
     const script = makeScript(`
       import { openStore } from './src/store/open.js'

@@ -19,7 +19,7 @@ async function paste(block: string, env: Record<string, string> = {}): Promise<s
   return (await pasteIn(folder, block, env)).stdout
 }
 
-test('who follows the first pages of an operator, and then those of a bot, gets what they say', async () => {
+test('the first pages for operators, and then those for bots, work as written', async () => {
   const here = (text: string) => text.replaceAll('http://127.0.0.1:8080', server?.url as string)
   const [build, fill, letIn, serve, ask, solve, ...none] = blocks('docs/start/operator.md', 'sh') as [
     string,
@@ -62,7 +62,7 @@ test('who follows the first pages of an operator, and then those of a bot, gets 
   expect(await paste(again as string, env)).toBe('304\n')
   const [program1, ...programs] = blocks('docs/start/bot.md', 'ts') as [string, ...string[]]
   expect(programs).toEqual([])
-  // Inside the project, where the client is found by its name.
+  // In the repository, where the client is resolved by its name.
   const file = resolve('dist/first-bot.mjs')
   writeFileSync(file, program1.replaceAll('id_auteur: 1 ', 'id_auteur: 72 ').replace('autour_de: 1,', 'autour_de: 72,'))
   const ran = run(process.execPath, [file], { env: { ...process.env, ...env } })
@@ -70,7 +70,7 @@ test('who follows the first pages of an operator, and then those of a bot, gets 
   expect(stdout).toBe('alice is at 1\n1 alice\n1 bruno\n')
 })
 
-test('every script that the first pages of a contributor name is there', () => {
+test('every script named in the first pages for contributors exists', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
   const named = [...readFileSync('docs/start/contributor.md', 'utf8').matchAll(/npm (?:run )?([\w:]+)/g)].map(
     ([, name]) => name,

@@ -20,13 +20,13 @@ import {
   engines,
   exportFrom,
   exportKey,
-  heard,
   importInto,
   makeFolder,
   OPERATOR,
   serveStore,
   startServer,
   type TestServer,
+  waitForChanges,
 } from '../harness.js'
 import { startPalmares } from '../palmares.js'
 import { PATIENCE } from '../patience.js'
@@ -36,7 +36,7 @@ import { problemOf } from '../wire.js'
 const CHALLENGES = 200
 const DESCRIPTION_CHARACTERS = 102_000
 
-/** 20 MB as a dump: more than the sockets between a server and a client hold. */
+/** 20 MB as a dump: more than socket buffers hold. */
 function heavy(): DumpLine[] {
   return [
     { type: 'rubrique', id_rubrique: 1, nom: 'Une' },
@@ -49,7 +49,7 @@ function heavy(): DumpLine[] {
   ]
 }
 
-/** What is asked of a server, and its answer as it comes. */
+/** A request and its response in progress. */
 interface Taken {
   sent: ClientRequest
   answer: IncomingMessage
@@ -62,7 +62,7 @@ async function take(url: string, key: string, path = '/export', headers = {}): P
   return { sent, answer }
 }
 
-describe.each(engines)('an answer that goes out whole, larger than is held, on %s', (engine) => {
+describe.each(engines)('a streamed response, too large for the cache, on %s', (engine) => {
   let server: TestServer
   let key: string
   const sockets: Socket[] = []
@@ -74,16 +74,16 @@ describe.each(engines)('an answer that goes out whole, larger than is held, on %
   afterEach(() => vi.waitFor(() => expect(server.store.state().streams).toBe(0), PATIENCE))
   afterAll(() => server.close())
 
-  /** Serves the same store with other bounds. */
+  /** Serves the same store with other limits. */
   const serveWith = (wholeLimits: WholeLimits) =>
     serveStore(server.store, { settings: { cacheMegabytes: 0 }, wholeLimits })
 
-  test('is read no further than its client takes it, and its snapshot ends with the client', async () => {
+  test('is read only as fast as its client takes it, and its snapshot ends with the client', async () => {
     for (const isAtOnce of [true, false]) {
       const { sent } = await take(server.url, key)
-      if (!isAtOnce) await stillness(() => sockets.at(-1)!.bytesWritten)
+      if (!isAtOnce) await waitUntilStable(() => sockets.at(-1)!.bytesWritten)
       expect(server.store.state().streams).toBe(1)
-      // What was handed to the socket and not taken is part of this number.
+      // This number includes bytes in the socket's buffer that the client has not taken.
       expect(sockets.at(-1)!.bytesWritten).toBeLessThan((CHALLENGES * DESCRIPTION_CHARACTERS * 3) / 4)
       sent.destroy()
       await vi.waitFor(() => expect(server.store.state().streams).toBe(0), PATIENCE)
@@ -93,7 +93,7 @@ describe.each(engines)('an answer that goes out whole, larger than is held, on %
     expect(server.log.filter((line) => /connection closed|internal/.test(line))).toEqual([])
   })
 
-  test('is made twice at once in a process; a third is overloaded until one has ended', async () => {
+  test('is limited to two at a time in a process; a third is overloaded until one has ended', async () => {
     const first = await take(server.url, key)
     const second = await take(server.url, key, '/export?format=json')
     for (const path of ['/export', '/export?ressource=auteurs&format=csv']) {
@@ -109,7 +109,7 @@ describe.each(engines)('an answer that goes out whole, larger than is held, on %
     second.sent.destroy()
   })
 
-  test('is cut where its client takes nothing for the time that it has, so that the client knows', async () => {
+  test('is aborted if its client stops reading for too long, and the client notices', async () => {
     const { app, url, log } = await serveWith({ stallMilliseconds: 300, maxMilliseconds: 60_000 })
     const { answer } = await take(url, key)
     await vi.waitFor(() => expect(server.store.state().streams).toBe(0), PATIENCE)
@@ -119,7 +119,7 @@ describe.each(engines)('an answer that goes out whole, larger than is held, on %
     await app.close()
   })
 
-  test('is refused to HTTP/1.0, where one that was cut would pass for whole', async () => {
+  test('is refused to HTTP/1.0, where a truncated response would look complete', async () => {
     const { hostname, port } = new URL(server.url)
     const socket = connect(Number(port), hostname)
     socket.write(`GET /export HTTP/1.0\r\nAuthorization: Bearer ${key}\r\n\r\n`)
@@ -129,7 +129,7 @@ describe.each(engines)('an answer that goes out whole, larger than is held, on %
     expect(answer).toContain('"code":"http_1_1_required"')
   })
 
-  test('is cut where its client takes it too slowly in all', async () => {
+  test('is aborted if its client takes too long in total', async () => {
     const { app, url, log } = await serveWith({ stallMilliseconds: 60_000, maxMilliseconds: 500 })
     const { answer } = await take(url, key)
     await vi.waitFor(() => expect(server.store.state().streams).toBe(0), PATIENCE)
@@ -138,7 +138,7 @@ describe.each(engines)('an answer that goes out whole, larger than is held, on %
     await app.close()
   })
 
-  test('shows one version whole to who takes it slowly, and the changes meanwhile to everybody else', async () => {
+  test('shows one version completely to a slow client, and later changes to everybody else', async () => {
     const before = await exportFrom(server.store)
     const { answer } = await take(server.url, key)
     expect([answer.statusCode, answer.headers['transfer-encoding'], answer.headers.etag]).toEqual([
@@ -147,11 +147,11 @@ describe.each(engines)('an answer that goes out whole, larger than is held, on %
       undefined,
     ])
     await vi.waitFor(() => expect(server.store.state().streams).toBe(1), PATIENCE)
-    // Of the end of the answer, which is not read yet.
+    // The change is at the end of the response, which has not been read yet.
     const renamed = { type: 'challenge', id_challenge: CHALLENGES, id_rubrique: 1, titre: 'Autre', score: 7 }
     await importInto(server.store, [renamed, { type: 'auteur', id_auteur: 2, nom: 'bob' }])
     await ingest(server.store, [`{"type":"validation","id_auteur":2,"id_challenge":${CHALLENGES}}`].map(lineOf))
-    await heard(server)
+    await waitForChanges(server)
     expect(await server.json(`/challenges/${CHALLENGES}`)).toMatchObject({ titre: 'Autre', nb_validations: 1 })
     expect(await server.json('/auteurs/2')).toMatchObject({ nom: 'bob', score: 7 })
     expect(server.store.state().streams).toBe(1)
@@ -167,18 +167,18 @@ describe.each(engines)('an answer that goes out whole, larger than is held, on %
     expect(JSON.parse(gunzipSync(Buffer.concat(chunks)).toString())).toEqual(await exportFrom(server.store))
   })
 
-  test('is cut where something fails in its middle, and the log says what', async () => {
+  test('is aborted if something fails midway, and the log has the cause', async () => {
     await server.store.write({}, (db) => db.exec('update validations set date = 9000000000000'))
     const { answer } = await take(server.url, key)
     await expect(text(answer)).rejects.toThrow('aborted')
     await vi.waitFor(() => expect(server.store.state().streams).toBe(0), PATIENCE)
-    const said = server.log.map((line) => JSON.parse(line)).find(({ msg }) => /midway/.test(msg))
-    expect(said).toMatchObject({ msg: 'a response failed midway; connection closed', err: { type: 'RangeError' } })
+    const logged = server.log.map((line) => JSON.parse(line)).find(({ msg }) => /midway/.test(msg))
+    expect(logged).toMatchObject({ msg: 'a response failed midway; connection closed', err: { type: 'RangeError' } })
     expect((await server.get('/rubriques')).status).toBe(200)
   })
 })
 
-test('a held answer is cut too where its client takes nothing of it', async () => {
+test('a cached response is aborted too if its client stops reading', async () => {
   const some = heavy().filter(({ type, id_challenge }) => type !== 'challenge' || Number(id_challenge) <= 60)
   const server = await startServer(some)
   const key = await exportKey(server)
@@ -199,7 +199,7 @@ test('a held answer is cut too where its client takes nothing of it', async () =
   await server.close()
 })
 
-test('what goes out whole leaves the event loop to others while it is made', async () => {
+test('streaming does not block the event loop', async () => {
   const auteurs = Array.from({ length: 10_000 }, (_, i) => {
     return { type: 'auteur', id_auteur: i + 1, nom: `auteur ${i}`, score: i }
   })
@@ -210,13 +210,13 @@ test('what goes out whole leaves the event loop to others while it is made', asy
       const { answer } = await take(server.url, key, path)
       expect((await text(answer)).length).toBeGreaterThan(200_000)
     })
-    // 20 chunks of rows: each waits for the store, and then for the client.
+    // 20 chunks of rows, each of which waits for the store, and then for the client.
     expect([path, turns > 200]).toEqual([path, true])
   }
   await server.close()
 })
 
-test('a stop lets an answer under way go out whole, and ends one that nobody takes; the exit status is 0', async () => {
+test('a shutdown finishes a response in flight and aborts one that nobody reads, with exit status 0', async () => {
   const folder = makeFolder()
   const url = `sqlite:${folder}/portal.db`
   const store = await openStore(url, { create: true })
@@ -239,8 +239,8 @@ test('a stop lets an answer under way go out whole, and ends one that nobody tak
   rmSync(folder, { recursive: true })
 })
 
-/** Waits until a number has not changed for a while. */
-async function stillness(read: () => number): Promise<void> {
+/** Waits until a number stops changing. */
+async function waitUntilStable(read: () => number): Promise<void> {
   for (let before = -1; before !== read(); await sleep(200)) before = read()
 }
 
@@ -248,7 +248,7 @@ function lineOf(text: string, i: number): Line {
   return { number: i + 1, text }
 }
 
-/** Snapshots that keep the store from tidying up, as the engine itself knows them. */
+/** The number of snapshots that keep the store from cleaning up, as the engine reports it. */
 async function openSnapshots(engine: Engine, { store, database }: { store: Store; database: string }): Promise<number> {
   if (engine === 'postgres') {
     const [found] = await store.read((db) =>

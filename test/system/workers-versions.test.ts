@@ -14,9 +14,9 @@ import { unlessShed } from '../wire.js'
 const postgresUrl = inject('postgresUrl')
 const ROUNDS = 60
 const WORKERS = 3
-/** Connections to the server, which it hands to its workers in turn. */
+/** Connections to the server, which distributes them to its workers in turn. */
 const CLIENTS = WORKERS + 1
-/** What a node hears from the database comes later than the writer's own answer; this makes it certain. */
+/** Delays what a node hears from the database, so that it is later than the writer's own response. */
 const DELAY_MILLISECONDS = 2
 
 const portal: readonly DumpLine[] = [
@@ -25,7 +25,7 @@ const portal: readonly DumpLine[] = [
   ...times(ROUNDS, (i) => ({ type: 'challenge', id_challenge: i + 1, id_rubrique: 1, titre: `n° ${i}`, score: 5 })),
 ]
 
-/** A connection of a client, which one worker serves as long as it lasts. */
+/** A connection, which the same worker serves until it closes. */
 interface Client {
   ask(method: string, path: string, credential: string, body?: object): Promise<Answer>
 }
@@ -99,7 +99,7 @@ describe.skipIf(!postgresUrl)('workers on one PostgreSQL', () => {
     expect(await statuses(`api_key=${api_key}`)).toEqual(clients.map(() => 200))
     return { path: `/cles_api/${id}`, credential: `api_key=${api_key}` }
   }
-  /** Two clients whom different workers serve, and who serves the second. */
+  /** Two clients of different workers, and the worker of the second one. */
   const apart = async () => {
     const answers = await all('/rubriques', key)
     const pids = await vi.waitFor(() => {
@@ -112,7 +112,7 @@ describe.skipIf(!postgresUrl)('workers on one PostgreSQL', () => {
     return { writer: clients[0] as Client, reader: clients[other] as Client, reading: pids[other] as number }
   }
 
-  test('a revoked key is refused, and a solve shown, by the next request, whichever worker gets it', async () => {
+  test('a revoked key is refused, and a solve is visible, in the next request to any worker', async () => {
     await apart()
     const wrong: unknown[] = []
     for (let i = 0; i < ROUNDS; i++) {
@@ -128,14 +128,14 @@ describe.skipIf(!postgresUrl)('workers on one PostgreSQL', () => {
     expect(wrong).toEqual([])
   })
 
-  test('a session that ended is refused by the next request, whichever worker gets it', async () => {
+  test('an ended session is refused in the next request to any worker', async () => {
     const ended = await signIn()
     expect(await statuses(ended)).toEqual(clients.map(() => 200))
     expect((await clients[1]!.ask('DELETE', '/login', ended)).status).toBe(204)
     expect(await statuses(ended)).toEqual(clients.map(() => 401))
   })
 
-  test('one that was stopped delays a revocation only as long as its lease, and refuses the key when it goes on', async () => {
+  test('a suspended worker delays a revocation by its lease at most, and refuses the key when it is resumed', async () => {
     const { writer, reader, reading } = await apart()
     const doomed = await acceptedKey()
     process.kill(reading, 'SIGSTOP')
@@ -147,7 +147,7 @@ describe.skipIf(!postgresUrl)('workers on one PostgreSQL', () => {
     expect(workers()).toContain(reading)
   })
 
-  test('all obey a revocation while the supervisor hangs, and still do when it is back', async () => {
+  test('all apply a revocation while the supervisor hangs, and also when it is back', async () => {
     const { writer, reader } = await apart()
     const [first, second] = [await acceptedKey(), await acceptedKey()]
     process.kill(server.pid, 'SIGSTOP')
@@ -158,7 +158,7 @@ describe.skipIf(!postgresUrl)('workers on one PostgreSQL', () => {
     expect((await reader.ask('GET', '/rubriques', second.credential)).status).toBe(401)
   })
 
-  test('one that is killed while a revocation waits for it holds up nothing, and its successor refuses the key', async () => {
+  test('a worker killed while a revocation waits for it blocks nothing, and its replacement refuses the key', async () => {
     const { writer, reading } = await apart()
     const doomed = await acceptedKey()
     process.kill(reading, 'SIGSTOP')

@@ -48,7 +48,7 @@ describe('serve --workers', () => {
     server = await startPalmares(['serve', ...options, '--rate-limit', '0', ...more], { cwd: folder, env })
     return server
   }
-  /** The processes that this test has started and that live. */
+  /** The live processes of this test. */
   const processes = () =>
     execFileSync('ps', ['-Ao', 'pid=,stat=,args='], { encoding: 'utf8' })
       .split('\n')
@@ -62,7 +62,7 @@ describe('serve --workers', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>)
   const get = (agent?: Agent, headers: Record<string, string> = {}) =>
     ask(`${server?.url}/challenges/1`, agent, { cookie: `api_key=${key}`, ...headers })
-  /** Asks by another account until each worker has answered, so that each has the answer cached. */
+  /** Sends requests of another account until each worker has answered, so that each has the response cached. */
   const cachedByAll = async () => {
     await Promise.all(times(10, () => get(undefined, { cookie: `api_key=${operatorKey}` })))
     expect(new Set(log().flatMap(({ status, pid }) => (status === 200 ? [pid] : [])))).toEqual(new Set(workers()))
@@ -70,13 +70,13 @@ describe('serve --workers', () => {
   const metrics = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   const answered = async () => sumOf(await metrics(), 'palmares_http_request_duration_seconds_count')
   const living = async () => sumOf(await metrics(), 'palmares_workers')
-  const gone = () => vi.waitFor(() => expect(processes()).toEqual([]), PATIENCE)
-  /** Waits until so many processes have begun to stop. */
+  const allEnded = () => vi.waitFor(() => expect(processes()).toEqual([]), PATIENCE)
+  /** Waits until this many processes have begun to stop. */
   const stopping = (count: number) =>
     vi.waitFor(() => expect(log().filter(({ msg }) => msg === 'stopping')).toHaveLength(count), PATIENCE)
   const restarts = () => log().filter(({ msg }) => /starting a replacement/.test(String(msg)))
 
-  test('all take part, each says which process it is, and together they listen once; all refuse a key that was revoked', async () => {
+  test('all serve, each line has its pid, one line announces the address, and all refuse a revoked key', async () => {
     await start(3)
     expect(workers()).toHaveLength(3)
     expect(countsOf(await Promise.all(times(30, () => get())))).toEqual({ 200: 30 })
@@ -91,14 +91,14 @@ describe('serve --workers', () => {
     expect(await server?.stop()).toBe(0)
   })
 
-  test('the quota is exact over all of them, each charge is told once, and a cached 304 costs nothing', async () => {
+  test('the quota is exact over all of them, each remaining number appears once, and a cached 304 is free', async () => {
     await start(3, ['--rate-limit', '200', '--address-rate-limit', '50'])
     await vi.waitFor(cachedByAll, PATIENCE)
     await newWindow()
     const { etag } = await get()
     const unchanged = await Promise.all(times(60, () => get(undefined, { 'if-none-match': String(etag) })))
     expect(countsOf(unchanged)).toEqual({ 304: 60 })
-    // What is given back waits for no answer, but stands before the metrics of its worker.
+    // Refunds are not acknowledged, but are processed before the metrics of the worker.
     await metrics()
     const agent = new Agent({ keepAlive: true, maxSockets: 30 })
     const answers = await Promise.all(times(300, () => get(agent)))
@@ -110,7 +110,7 @@ describe('serve --workers', () => {
     agent.destroy()
   })
 
-  test('an operator sees what all have counted together, and a 503 where the supervisor hangs', async () => {
+  test('an operator sees the sum of all counts, and a 503 while the supervisor hangs', async () => {
     await start(3)
     const login = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(OPERATOR) }
     const { service_session } = (await (await fetch(`${server?.url}/login`, login)).json()) as {
@@ -136,7 +136,7 @@ describe('serve --workers', () => {
     await vi.waitFor(async () => expect((await look()).status).toBe(200), PATIENCE)
   })
 
-  test('a supervisor that hangs keeps nobody waiting for it to be back: each counts for itself until then', async () => {
+  test('a hanging supervisor delays no request: each worker counts on its own until the supervisor is back', async () => {
     await start(2, ['--rate-limit', '100'])
     const agent = new Agent({ keepAlive: true, maxSockets: 8 })
     await Promise.all(times(8, () => get(agent)))
@@ -150,9 +150,9 @@ describe('serve --workers', () => {
     agent.destroy()
   })
 
-  test('under load, a crash costs only what the crashed one was at, and a stop drops no request', async () => {
+  test('under load, a crash loses only the requests of the crashed worker, and a stop loses none', async () => {
     await start(2)
-    // A client that lost its request asks again when the supervisor knows.
+    // A client that lost its request tries again when the supervisor has noticed the crash.
     const noticed = () => vi.waitFor(() => expect(restarts()).toHaveLength(1), PATIENCE)
     const load = new Load((agent) => get(agent), 12, noticed)
     const answeredMore = (count: number) => {
@@ -177,13 +177,13 @@ describe('serve --workers', () => {
     expect(processes()).toEqual([])
   })
 
-  test('the metrics are the sum of all, also of those that are gone', async () => {
+  test('the metrics are the sum of all workers, including ended ones', async () => {
     await start(2)
     let total = 60
     await Promise.all(times(total, () => get()))
     await vi.waitFor(async () => expect(await answered()).toBe(total), PATIENCE)
     const [killed] = workers() as [number]
-    // A worker that is stopped answers no scrape: what is known of it then, it reported by itself.
+    // A suspended worker answers no scrape, so its numbers are those it reported before.
     const reported = async () => {
       await Promise.all(times(20, () => get()))
       total += 20
@@ -208,7 +208,7 @@ describe('serve --workers', () => {
     expect(sumOf(text, 'palmares_response_cache_total')).toBe(total + 50)
   })
 
-  test('one that hangs keeps no scrape waiting, and what it was handed ends with it', async () => {
+  test('a hanging worker delays no scrape, and the requests assigned to it end with it', async () => {
     await start(2)
     await Promise.all(times(20, () => get()))
     await vi.waitFor(async () => expect(await answered()).toBe(20), PATIENCE)
@@ -228,41 +228,41 @@ describe('serve --workers', () => {
     expect(failures.map(({ message }) => message)).toEqual([expect.stringMatching(/hang up|ECONNRESET/)])
   })
 
-  test('Ctrl-C, which each process gets itself, finishes what runs', async () => {
+  test('Ctrl-C, which each process receives, finishes requests in flight', async () => {
     await start(2)
-    const held = await hold(server!.url)
+    const pending = await startLogin(server!.url)
     for (let i = 0; i < 2; i++) for (const pid of workers()) process.kill(pid, 'SIGINT')
     process.kill(server!.pid, 'SIGINT')
     await stopping(3)
-    held.write(LOGIN)
-    expect(await until(held, 'service_session')).toContain('HTTP/1.1 200')
+    pending.write(LOGIN)
+    expect(await until(pending, 'service_session')).toContain('HTTP/1.1 200')
     expect(await server?.ended).toBe(0)
     expect(processes()).toEqual([])
   })
 
-  test('a second signal ends all at once', async () => {
+  test('a second signal ends all processes at once', async () => {
     await start(2)
-    const held = await hold(server!.url)
+    const pending = await startLogin(server!.url)
     process.kill(server!.pid, 'SIGTERM')
     await stopping(3)
     process.kill(server!.pid, 'SIGTERM')
-    // Who does not end at once waits for the client, and then ends with 0.
+    // A process that does not end at once would wait for the client and then end with 0.
     expect(await server?.ended).toBe(null)
     expect(processes()).toEqual([])
-    held.destroy()
+    pending.destroy()
   })
 
-  test('where the supervisor is killed the workers finish what runs and end', async () => {
+  test('if the supervisor is killed, the workers finish requests in flight and end', async () => {
     await start(2)
-    const held = await hold(server!.url)
+    const pending = await startLogin(server!.url)
     process.kill(server!.pid, 'SIGKILL')
     await stopping(2)
-    held.write(LOGIN)
-    expect(await until(held, 'service_session')).toContain('HTTP/1.1 200')
-    await gone()
+    pending.write(LOGIN)
+    expect(await until(pending, 'service_session')).toContain('HTTP/1.1 200')
+    await allEnded()
   })
 
-  test('one that cannot start is tried again and again, but not all the time', async () => {
+  test('a worker that cannot start is restarted again and again, with growing pauses', async () => {
     await start(2)
     renameSync(database, `${database}.away`)
     const [killed] = workers() as [number]
@@ -279,9 +279,9 @@ describe('serve --workers', () => {
     expect(await server?.stop()).toBe(0)
   })
 
-  test('one that takes long to find that it cannot start is tried again after a pause too', async () => {
+  test('a worker that fails late during its start is restarted after a pause too', async () => {
     const broken = join(folder, 'broken')
-    // Longer than a worker must serve to count as one that can.
+    // Longer than a worker must run to count as started.
     const slowly = `import cluster from 'node:cluster'
       import { existsSync } from 'node:fs'
       if (cluster.isWorker && existsSync(${JSON.stringify(broken)})) {
@@ -297,7 +297,7 @@ describe('serve --workers', () => {
     await vi.waitFor(async () => expect(await living()).toBe(2), PATIENCE)
   })
 
-  test('connections beyond the bound are closed, wherever they come', async () => {
+  test('connections past the limit are closed, whichever worker gets them', async () => {
     await start(2, ['--max-connections', '4'])
     let closed = 0
     const sockets: Socket[] = []
@@ -308,14 +308,14 @@ describe('serve --workers', () => {
       socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n')
     }
     await vi.waitFor(() => expect(answers + closed).toBe(10), PATIENCE)
-    // Each worker takes its share, and which of them gets a connection is not ours to say.
+    // Each worker has its share of the limit, and the distribution of connections is not predictable.
     expect(answers).toBeGreaterThanOrEqual(2)
     expect(answers).toBeLessThanOrEqual(4)
     for (const socket of sockets) socket.destroy()
     await vi.waitFor(async () => expect((await ask(`${server?.url}/health/live`)).status).toBe(200), PATIENCE)
   })
 
-  test('what keeps it from starting is told in one line, and no process is left', async () => {
+  test('a failed start is reported in one line, and leaves no process', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => taken.once('listening', resolve))
     const { port } = taken.address() as { port: number }
@@ -355,11 +355,11 @@ describe('serve --workers', () => {
 interface Answer {
   status: number
   etag: string | undefined
-  /** What the account or the address has left. */
+  /** The remaining budget of the account or the address. */
   remaining: number
 }
 
-/** One request; without an agent on a connection of its own. */
+/** One request, on its own connection unless there is an agent. */
 function ask(url: string, agent?: Agent, headers: Record<string, string> = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { headers, agent: agent ?? false, timeout: PATIENCE.timeout }, (response) => {
@@ -378,14 +378,14 @@ interface Failure {
   message: string
 }
 
-/** Clients that ask without a pause, half of them on a new connection each time. */
+/** Clients that send requests without pause, half of them on a new connection each time. */
 class Load {
   readonly answers: Answer[] = []
   readonly failures: Failure[] = []
   private readonly clients: Promise<void>[]
   private isEnding = false
 
-  /** `afterFailure` is what a client waits for before it asks again. */
+  /** `afterFailure` is what a client waits for before its next request. */
   constructor(
     askOnce: (agent: Agent | undefined) => Promise<Answer>,
     clients: number,
@@ -414,8 +414,8 @@ class Load {
   }
 }
 
-/** A login whose body is still to come, so that its request runs. */
-async function hold(url: string): Promise<Socket> {
+/** A login whose body has not been sent, so that its request stays in flight. */
+async function startLogin(url: string): Promise<Socket> {
   const socket = await open(url)
   socket.write(
     `POST /login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${LOGIN.length}\r\n` +
@@ -432,7 +432,7 @@ function open(url: string): Promise<Socket> {
   })
 }
 
-/** What a socket receives until a text is in it. */
+/** What a socket has received when a text is in it. */
 function until(socket: Socket, text: string): Promise<string> {
   let received = ''
   return new Promise((resolve, reject) => {
@@ -444,7 +444,7 @@ function until(socket: Socket, text: string): Promise<string> {
   })
 }
 
-/** Waits for the next minute where this one is about to end, as its counts end with it. */
+/** Waits for the next minute if this one ends soon, because its counts end with it. */
 async function newWindow(): Promise<void> {
   const left = 60_000 - (Date.now() % 60_000)
   if (left < 20_000) await sleep(left + 50)

@@ -45,7 +45,7 @@ describe.each(engines)('an export of CTFd into %s', (engine) => {
   const scores = async () =>
     Object.fromEntries((await lines('auteur')).map(({ id_auteur, score }) => [id_auteur, score]))
 
-  test('who is shown is an author with the score of what is solved now and of awards, never below 0', async () => {
+  test('each visible account is an author whose score is the current value of its solves plus awards, never below 0', async () => {
     expect(await imports(contest())).toMatchObject({ status: 0 })
     expect(await lines('auteur')).toEqual([
       { type: 'auteur', id_auteur: 1, nom: 'alice', score: 100 + 376 + 50 },
@@ -55,7 +55,7 @@ describe.each(engines)('an export of CTFd into %s', (engine) => {
     ])
   })
 
-  test('what is visible is a challenge: its page, its description as HTML, its value now, a category with an id of its name', async () => {
+  test('each visible challenge is imported: its page, its description as HTML, its current value, a category with an id derived from its name', async () => {
     await imports(contest())
     expect((await lines('rubrique')).sort((a, b) => String(a.nom).localeCompare(String(b.nom)))).toEqual([
       { type: 'rubrique', id_rubrique: stableId('Crypto'), nom: 'Crypto' },
@@ -77,7 +77,7 @@ describe.each(engines)('an export of CTFd into %s', (engine) => {
     })
   })
 
-  test('a solve has the date of its submission, in UTC; of two for one challenge the earliest counts', async () => {
+  test('a solve has the date of its submission in UTC; of two for one challenge, the earliest counts', async () => {
     await imports(contest())
     expect(
       (await lines('validation')).map(({ id_auteur, id_challenge, date }) => [id_auteur, id_challenge, date]),
@@ -90,7 +90,7 @@ describe.each(engines)('an export of CTFd into %s', (engine) => {
     ])
   })
 
-  test('what was left out and what was taken otherwise is told by counts and ids', async () => {
+  test('records left out or adapted are reported by counts and ids', async () => {
     const { stdout, stderr } = await imports(contest())
     expect(stdout.split('\n').filter((line) => line.includes('left out'))).toEqual([
       '  left out: 2 user(s) that are hidden or banned',
@@ -109,7 +109,7 @@ describe.each(engines)('an export of CTFd into %s', (engine) => {
     ])
   })
 
-  test('no flag, hint, token, mail, address, password, answer, setting or hidden name gets anywhere', async () => {
+  test('no flag, hint, token, mail, address, password, answer, setting or hidden name is imported or printed', async () => {
     const tables = contest()
     const whole = JSON.stringify(tables)
     for (const secret of Object.values(SECRETS)) expect(whole).toContain(secret)
@@ -123,7 +123,7 @@ describe.each(engines)('an export of CTFd into %s', (engine) => {
     }
   })
 
-  test('--freeze leaves out what came at the freeze or after it', async () => {
+  test('--freeze leaves out solves and awards dated at the freeze or later', async () => {
     const { status, stdout } = await imports(contest(), '--freeze')
     expect(status).toBe(0)
     expect(stdout).toMatch(/left out: 1 solve\(s\) at the freeze or after it\n {2}left out: 1 award\(s\) at the freeze/)
@@ -133,7 +133,7 @@ describe.each(engines)('an export of CTFd into %s', (engine) => {
     ).not.toContainEqual([1, 2])
   })
 
-  test('in teams mode teams are the authors, and who is in none is left out', async () => {
+  test('in teams mode teams are the authors, and users without a team are left out', async () => {
     const tables = contest({
       config: [{ id: 1, key: 'user_mode', value: 'teams' }],
       users: undefined,
@@ -156,7 +156,7 @@ describe.each(engines)('an export of CTFd into %s', (engine) => {
     expect(stdout).toContain('left out: 1 award(s) without a team\n')
   })
 
-  test('a later export updates, and twice is once; --replace honours bans and solves that were taken back', async () => {
+  test('a later export updates, and a repeated one changes nothing; --replace applies bans and removed solves', async () => {
     await imports(contest())
     const first = await exportFrom(made.store)
     expect((await imports(contest())).stdout).toMatch(/lines read, nothing changed\n/)
@@ -179,7 +179,7 @@ describe.each(engines)('an export of CTFd into %s', (engine) => {
     )
   })
 
-  test('scores that alone changed are told as a change', async () => {
+  test('a change of scores only is reported', async () => {
     await imports(contest())
     const { stdout } = await imports(contest({ awards: [award(1, 2, 11, '2026-02-02T00:00:00')] }))
     expect(stdout).toContain('lines read\n  auteur: 3 scores changed\n')
@@ -187,7 +187,7 @@ describe.each(engines)('an export of CTFd into %s', (engine) => {
   })
 })
 
-describe('what versions and people make of an export', () => {
+describe('variants of an export', () => {
   let made: MadeStore
   beforeEach(async () => {
     made = await makeStore()
@@ -204,7 +204,7 @@ describe('what versions and people make of an export', () => {
     return exportFrom(made.store)
   }
 
-  test('compressed, under one folder more, with files beside it: all the same', async () => {
+  test('compression, an extra folder and extra files make no difference', async () => {
     const plain = await shown(contest())
     const entries = Object.entries(contest()).map(([table, rows]): ZipEntry => {
       const data =
@@ -219,7 +219,7 @@ describe('what versions and people make of an export', () => {
     expect(await exportFrom(made.store)).toEqual(plain)
   })
 
-  test('solves that have dates of their own need no submissions', async () => {
+  test('solves with their own dates need no submissions', async () => {
     const tables = contest({
       submissions: undefined,
       solves: [solve(1, 1, 1, { date: '2026-01-31T10:00:00' }), solve(2, 2, 1, { date: '2026-01-31T10:00:00+02:00' })],
@@ -230,7 +230,7 @@ describe('what versions and people make of an export', () => {
     ])
   })
 
-  test('a challenge without a state is visible unless it is hidden; a state that is not known is not visible', async () => {
+  test('a challenge without a state is visible unless hidden; an unknown state is not visible', async () => {
     const { state: _, ...stateless } = challenge(1)
     const tables = contest({
       challenges: [
@@ -246,7 +246,7 @@ describe('what versions and people make of an export', () => {
     expect(ids).toEqual([1])
   })
 
-  test('columns and tables that are not known change nothing', async () => {
+  test('unknown columns and tables are ignored', async () => {
     const plain = await shown(contest())
     const later = contest({
       brackets: [{ id: 1, name: 'x' }],
@@ -255,7 +255,7 @@ describe('what versions and people make of an export', () => {
     expect(await shown(later)).toEqual(plain)
   })
 
-  test('a contest that has not begun is imported: empty tables are empty files', async () => {
+  test('a contest that has not started is imported; its empty tables are empty files', async () => {
     const tables = contest({
       users: [],
       challenges: [],
@@ -267,7 +267,7 @@ describe('what versions and people make of an export', () => {
     expect(await shown(tables)).toEqual([])
   })
 
-  test('the page of a challenge with a very long name fits, and ends between two characters', async () => {
+  test('the page address of a challenge with a very long name is shortened between two characters', async () => {
     const [line] = (
       await shown(contest({ challenges: [challenge(1, { name: 'é🚩'.repeat(450) })], solves: [], submissions: [] }))
     ).filter(({ type }) => type === 'challenge')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { toHtml } from './markdown.js'
 
-test('Markdown becomes HTML, HTML in it stays, and tables, lists and code are theirs', () => {
+test('Markdown becomes HTML: embedded HTML stays, and tables, lists and code are supported', () => {
   expect(toHtml('# T\n\n- a\n- `b`\n\n<b onclick="x">c</b>\n\n|x|y|\n|-|-|\n|1|2|')).toEqual({
     html: [
       '<h1>T</h1>\n<ul>\n<li>a</li>\n<li><code>b</code></li>\n</ul>\n<p><b onclick="x">c</b></p>',
@@ -56,7 +56,7 @@ const WORST = [
 ]
 
 test.each([30_000, 300_000])(
-  'each run of %i characters of marks is done with before the test is given up',
+  'a run of %i characters of any mark is rendered within the timeout of the test',
   (length) => {
     for (const mark of WORST) {
       expect([mark, toHtml(mark.repeat(length / mark.length)).html.length <= 1_000_000]).toEqual([mark, true])
@@ -64,21 +64,24 @@ test.each([30_000, 300_000])(
   },
 )
 
-test.each(['', '> ', '1. '])('a table that would be filled up to millions of cells is text, after %j too', (before) => {
-  const inner = before && '   '
-  const bomb = `${before}|${'a|'.repeat(2_500)}\n${inner}|${'-|'.repeat(2_500)}\n${`${inner}a\n`.repeat(4_000)}`
-  expect(toHtml(bomb.replaceAll('\n', '\r')).kept).toBe('plain')
-  const { html, kept } = toHtml(before === '> ' ? bomb.replaceAll('\n   ', '\n> ') : bomb)
-  expect(kept).toBe('plain')
-  expect(html.length).toBeLessThan(100_000)
-  expect(html).not.toContain('<table')
-})
+test.each(['', '> ', '1. '])(
+  'a table that would expand to millions of cells is kept as text, also after %j',
+  (before) => {
+    const inner = before && '   '
+    const bomb = `${before}|${'a|'.repeat(2_500)}\n${inner}|${'-|'.repeat(2_500)}\n${`${inner}a\n`.repeat(4_000)}`
+    expect(toHtml(bomb.replaceAll('\n', '\r')).kept).toBe('plain')
+    const { html, kept } = toHtml(before === '> ' ? bomb.replaceAll('\n   ', '\n> ') : bomb)
+    expect(kept).toBe('plain')
+    expect(html.length).toBeLessThan(100_000)
+    expect(html).not.toContain('<table')
+  },
+)
 
-test('an address that is defined once and used everywhere leaves a description as text', () => {
+test('a link definition that would expand to a huge description is kept as text', () => {
   expect(toHtml(`[a]: http://${'x'.repeat(14_000)}\n\n${'[a]'.repeat(5_000)}`).kept).toBe('plain')
 })
 
-test('what is too long, too marked or too deep for Markdown is kept as plain text; what is longer than kept is left out', () => {
+test('text too long, too marked up or too deep for Markdown is kept as plain text; text past the limit is left out', () => {
   const long = '<script>&'.repeat(6_000)
   expect(toHtml(long)).toEqual({ html: `<pre>${'&lt;script&gt;&amp;'.repeat(6_000)}</pre>`, kept: 'plain' })
   expect(toHtml('a_'.repeat(3_001)).kept).toBe('plain')

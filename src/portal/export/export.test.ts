@@ -7,13 +7,13 @@ import {
   engines,
   exportFrom,
   exportKey,
-  heard,
   importInto,
   makeFolder,
   makeStore,
   OPERATOR,
   startServer,
   type TestServer,
+  waitForChanges,
 } from '../../../test/harness.js'
 import { Model } from '../../../test/model.js'
 import { palmares } from '../../../test/palmares.js'
@@ -21,7 +21,7 @@ import { problemOf, sessionOf } from '../../../test/wire.js'
 import { FORMATS } from './formats.js'
 import { RESSOURCES } from './tables.js'
 
-/** Texts that a spreadsheet would take for formulas, and texts that look like them. */
+/** Texts that a spreadsheet would read as formulas, and texts that look like them. */
 const FORMULAS = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '=a,b', '="x"', '＝1']
 const HARMLESS = ['1=1', ' =1', '"=1"', "'=1", 'a\nb', 'a\r\nb', ',', '""', 'é😀', '#']
 
@@ -50,7 +50,7 @@ describe.each(engines)('GET /export on %s', (engine) => {
   const tables = RESSOURCES.map((ressource, i) => ({ format: FORMATS[i % FORMATS.length]!, ressource }))
   const byCommand = [...whole, ...tables]
 
-  test.each(byCommand)('has the bytes that the command writes: $ressource as $format', async (asked) => {
+  test.each(byCommand)('returns the same bytes as the command: $ressource as $format', async (asked) => {
     const { format, ressource } = asked
     const args = ['export', ...(ressource ? [ressource] : []), '--format', format, '--database', server.database]
     const run = await palmares(args, { cwd: makeFolder() })
@@ -58,7 +58,7 @@ describe.each(engines)('GET /export on %s', (engine) => {
     if (format !== 'csv') expect(run.stdout).toMatch(/^[\n -~]*$/)
   })
 
-  test.each(RESSOURCES)('gives the same rows of %s in each format', async (ressource) => {
+  test.each(RESSOURCES)('returns the same rows of %s in each format', async (ressource) => {
     const ofJson = JSON.parse(await text(`format=json&ressource=${ressource}`)) as DumpLine[]
     expect(lines(await text(`ressource=${ressource}`))).toEqual(ofJson)
     const [header, ...cells] = parseCsv(await text(`format=csv&ressource=${ressource}`))
@@ -67,19 +67,19 @@ describe.each(engines)('GET /export on %s', (engine) => {
     for (const row of ofJson) expect(Object.keys(row)).toEqual(header)
   })
 
-  test('has the fields of a record in the order of the documentation', async () => {
+  test('has the fields of a record in the documented order', async () => {
     const auteur = lines(await text('')).find(({ type, groupe }) => type === 'auteur' && groupe)
     expect(Object.keys(auteur!)).toEqual(['type', 'id_auteur', 'nom', 'lang', 'score', 'groupe'])
   })
 
-  test('gives the same records of the whole portal in each format', async () => {
+  test('returns the same records of the whole portal in each format', async () => {
     const records = JSON.parse(await text('format=json'))
     expect(records).toEqual(await exportFrom(server.store))
     expect(lines(await text('format=ndjson'))).toEqual(records)
     expect(await text('')).toBe(await text('format=ndjson'))
   })
 
-  test('makes cells that begin as a formula safe, and leaves numbers and all other texts as they are', async () => {
+  test('escapes cells that start like a formula, and leaves numbers and all other texts unchanged', async () => {
     const records = parseCsv(await text('format=csv&ressource=auteurs')).slice(-FORMULAS.length - HARMLESS.length)
     expect(records.map(([, nom, , lang]) => [nom, lang])).toEqual(
       [...FORMULAS.map((texte) => `'${texte}`), ...HARMLESS].map((texte) => [texte, texte]),
@@ -92,7 +92,7 @@ describe.each(engines)('GET /export on %s', (engine) => {
     expect(raw.split('\r\n')[0]).toMatch(/^id_challenge,titre,soustitre,.*,auteurs,descriptif$/)
   })
 
-  test('is the portal: imported into an empty store, it exports the same', async () => {
+  test('is complete: imported into an empty store, it exports the same', async () => {
     const dump = await text('')
     const other = await makeStore(engine)
     await importInto(other.store, dump)
@@ -100,13 +100,13 @@ describe.each(engines)('GET /export on %s', (engine) => {
     await other.close()
   })
 
-  test('never has an account, a key or a hash', async () => {
+  test('never contains an account, a key or a hash', async () => {
     for (const format of ['ndjson', 'json']) {
       expect(await text(`format=${format}&with-accounts=true&withAccounts=1`)).not.toMatch(/compte|argon2|empreinte/)
     }
   })
 
-  test('is for credentials with the scope export alone', async () => {
+  test('requires the scope export', async () => {
     expect((await server.anonymous('/export', { headers: { cookie: await sessionOf(server, OPERATOR) } })).status).toBe(
       200,
     )
@@ -134,7 +134,7 @@ describe.each(engines)('GET /export on %s', (engine) => {
     expect(errors).toEqual([{ parameter, message: expect.stringMatching(message) }])
   })
 
-  test('says what it is, and how it is to be saved', async () => {
+  test('has its media type and a file name for saving', async () => {
     for (const [query, type, name] of [
       ['', 'application/x-ndjson', 'portail.ndjson'],
       ['format=json', 'application/json; charset=utf-8', 'portail.json'],
@@ -153,7 +153,7 @@ describe.each(engines)('GET /export on %s', (engine) => {
     }
   })
 
-  test('is tagged and answered with 304 until the data change, each encoding by its own tag', async () => {
+  test('is answered with 304 until the data changes, with one ETag for each encoding', async () => {
     const tags = []
     for (const encoding of ['identity', 'gzip']) {
       const first = await ask('format=json', { headers: { 'accept-encoding': encoding } })
@@ -166,12 +166,12 @@ describe.each(engines)('GET /export on %s', (engine) => {
     }
     expect(new Set(tags).size).toBe(2)
     await importInto(server.store, [{ type: 'rubrique', id_rubrique: 99, nom: 'Nouvelle' }])
-    await heard(server)
+    await waitForChanges(server)
     const changed = await ask('format=json', { headers: { 'accept-encoding': 'gzip', 'if-none-match': tags[1]! } })
     expect([changed.status, await changed.text()]).toEqual([200, expect.stringContaining('Nouvelle')])
   })
 
-  test('a HEAD has the head of a GET, whether the answer is held or not', async () => {
+  test('HEAD has the headers of GET, whether the response is cached or not', async () => {
     for (const ressource of ['validations', 'rubriques']) {
       const [head, whole, heldHead] = [
         await ask(`ressource=${ressource}`, { method: 'HEAD' }),
@@ -188,7 +188,7 @@ describe.each(engines)('GET /export on %s', (engine) => {
 })
 
 describe.each(engines)('the rows of a table on %s', (engine) => {
-  test('are what a brute-force reading of the dump says, ties and hidden authors included', async () => {
+  test('match a brute-force reading of the dump, ties and hidden authors included', async () => {
     const dump = randomPortal({ seed: 11, auteurs: 1_200, challenges: 45, validations: 3_000, scores: 6 })
     const model = new Model(dump)
     const server = await startServer(dump, { engine })
@@ -246,9 +246,9 @@ test.each([
   [['export', '--format', 'xml'], /ndjson, json, csv/],
   [['export', 'auteurs', '--with-accounts'], /--with-accounts goes with a whole dump/],
   [['export', '--format', 'json', '--with-accounts'], /--with-accounts goes with a whole dump/],
-])('palmares %j is wrong usage', async (args, said) => {
+])('palmares %j is a usage error', async (args, message) => {
   const cwd = makeFolder()
-  expect(await palmares(args, { cwd })).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(said) })
+  expect(await palmares(args, { cwd })).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(message) })
 })
 
 function query({ format, ressource }: { format: string; ressource: string | undefined }): Record<string, string> {
@@ -263,7 +263,7 @@ function lines(text: string): DumpLine[] {
     .map((line) => JSON.parse(line))
 }
 
-/** What a value of JSON is in a cell. */
+/** How a JSON value is written in a cell. */
 function cellOf(value: unknown): string {
   if (value === null) return ''
   if (Array.isArray(value)) return value.join(' ')

@@ -5,7 +5,7 @@ import { halvesOf, type Step, stepsOf } from './steps.js'
 
 type Fields = Record<string, unknown>
 
-/** Each step by the type of its lines, a minus before one that removes, and the numbers of its lines and repeats. */
+/** Each step as the type of its lines, with a minus for removals, and the numbers of its lines and of its repeats. */
 function shown(steps: Step[]): [type: string, lines: number[], repeats?: number[]][] {
   return steps.map(({ kind, isRemoval, lines, repeats }) => {
     const numbers = lines.map(({ number }) => number)
@@ -30,14 +30,14 @@ const solve = (id_auteur: number, id_challenge = 1, fields: Fields = {}) => ({
 const challenge = (score: number) => ({ type: 'challenge', id_challenge: 1, id_rubrique: 1, titre: 'c', score })
 const rubrique = (id_rubrique: number) => ({ type: 'rubrique', id_rubrique, nom: 'r' })
 
-test('new authors, each followed by what they solved, are two steps', () => {
+test('new authors, each followed by their solves, make two steps', () => {
   expect(shown(steps(auteur(1), solve(1), auteur(2), solve(2), solve(2, 2), auteur(3), solve(3)))).toEqual([
     ['auteur', [1, 3, 6]],
     ['validation', [2, 4, 5, 7]],
   ])
 })
 
-test('a line stays behind those about the same author', () => {
+test('a line stays after earlier ones about the same author', () => {
   expect(shown(steps(solve(1), auteur(1), solve(1, 2), solve(2)))).toEqual([
     ['validation', [1]],
     ['auteur', [2]],
@@ -50,7 +50,7 @@ test('a line stays behind those about the same author', () => {
   ])
 })
 
-test('a line about a challenge stays where it is', () => {
+test('a line about a challenge keeps its position', () => {
   expect(shown(steps(solve(1), challenge(5), solve(2), challenge(4), rubrique(1), solve(3)))).toEqual([
     ['validation', [1]],
     ['challenge', [2]],
@@ -61,14 +61,14 @@ test('a line about a challenge stays where it is', () => {
   ])
 })
 
-test('a category and solves do not wait for each other', () => {
+test('categories and solves are grouped independently', () => {
   expect(shown(steps(solve(1), rubrique(1), solve(2), rubrique(2), solve(3)))).toEqual([
     ['validation', [1, 3, 5]],
     ['rubrique', [2, 4]],
   ])
 })
 
-test('a line that repeats another is told so, and one that says something else of the record comes after it', () => {
+test('a repeated line is marked as a repeat, and a line that changes the record goes into a later step', () => {
   const later = { date: '2026-01-01T00:00:00Z' }
   expect(shown(steps(solve(1), solve(2), solve(1), solve(1, 1, later), solve(1)))).toEqual([
     ['validation', [1, 2], [3]],
@@ -81,7 +81,7 @@ test('a line that repeats another is told so, and one that says something else o
   ])
 })
 
-test('a partial line is no repeat of a whole one, though both name the same fields', () => {
+test('a partial line is not a repeat of a whole one, even with the same fields', () => {
   const partial = { ...rubrique(1), partiel: true }
   expect(shown(steps(rubrique(1), partial, partial, rubrique(1)))).toEqual([
     ['rubrique', [1]],
@@ -90,7 +90,7 @@ test('a partial line is no repeat of a whole one, though both name the same fiel
   ])
 })
 
-test('a removed author stays behind what they solved, and ahead of what they solve next', () => {
+test('the removal of an author stays after their solves and before what they solve next', () => {
   expect(shown(steps(solve(1), auteur(2), { ...auteur(1), supprime: true }, auteur(1), solve(1)))).toEqual([
     ['validation', [1]],
     ['auteur', [2]],
@@ -100,7 +100,7 @@ test('a removed author stays behind what they solved, and ahead of what they sol
   ])
 })
 
-test('halves have all lines, in their order, and each repeat stands beside what it repeats', () => {
+test('both halves together have all lines in order, and each repeat stays with the line it repeats', () => {
   const [step] = steps(solve(1), solve(2), solve(3), solve(3), solve(1))
   expect(shown(halvesOf(step!))).toEqual([
     ['validation', [1], [5]],

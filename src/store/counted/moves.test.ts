@@ -10,7 +10,7 @@ import { order } from './order.js'
 import { countAll, seek } from './tree.js'
 
 type Entry = [cle: number, id: number]
-/** A batch: what comes and what goes. */
+/** A batch of added and removed entries. */
 interface Batch {
   added: Entry[]
   removed: Entry[]
@@ -27,7 +27,7 @@ const essai = order({
 let store: Store
 let close: () => Promise<void>
 
-describe.each(engines)('on %s, a counted order that is kept', (engine) => {
+describe.each(engines)('on %s, an incrementally updated order', (engine) => {
   beforeAll(async () => {
     const made = await makeStore(engine)
     store = made.store
@@ -37,7 +37,7 @@ describe.each(engines)('on %s, a counted order that is kept', (engine) => {
 
   afterAll(() => close())
 
-  test('after any batches of entries that come and go counts as one that is built anew, and finds every row', async () => {
+  test('counts like a rebuilt one after any batches of additions and removals, and finds every row', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyBatch(), { minLength: 1, maxLength: 8 }), async (batches) => {
         await empty()
@@ -51,7 +51,7 @@ describe.each(engines)('on %s, a counted order that is kept', (engine) => {
     )
   })
 
-  test('parts what grows at its end, level by level, and is empty again when all have gone', async () => {
+  test('splits nodes when it grows at its end, level by level, and is empty after all entries are removed', async () => {
     await empty()
     const model = new Map<string, Entry>()
     for (let from = 0; from < 6_000; from += 1_500) {
@@ -71,7 +71,7 @@ describe.each(engines)('on %s, a counted order that is kept', (engine) => {
     expect(await store.read((db) => db.select("select niveau from noeuds where arbre = 'essai'"))).toHaveLength(4)
   })
 
-  test('counts the greatest key that there can be', async () => {
+  test('counts the greatest possible key', async () => {
     await empty()
     const model = new Map<string, Entry>()
     const greatest: Entry = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
@@ -79,7 +79,7 @@ describe.each(engines)('on %s, a counted order that is kept', (engine) => {
     await expectRight(model)
   })
 
-  test('is as it was where a batch takes back what it brings', async () => {
+  test('is unchanged by a batch that removes what it adds', async () => {
     await empty()
     const model = new Map<string, Entry>()
     await apply(store, model, { added: range(0, 100), removed: [] })
@@ -150,7 +150,7 @@ function unique(entries: Entry[]): Entry[] {
   return [...new Map(entries.map((entry) => [String(entry), entry])).values()]
 }
 
-/** Many at once around one key, so that nodes are parted, or a few anywhere. */
+/** Many at once around one key, so that nodes are split, or a few anywhere. */
 function anyBatch(): fc.Arbitrary<Batch> {
   const entry = fc.tuple(fc.integer({ min: -5, max: 5 }), fc.integer({ min: 1, max: 60 }))
   const crowd = fc

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { engines, importInto, makePlace, makeStore } from '../../../test/harness.js'
-import { seemLarge, walksOf } from '../../../test/plans.js'
+import { pretendLarge, walksOf } from '../../../test/plans.js'
 import { shareOf } from '../../../test/share.js'
 import { openStore } from '../open.js'
 import { classement, classements, lists, validations } from '../orders.js'
@@ -41,7 +41,7 @@ describe.each(engines)('on %s, a declared order', (engine) => {
   })
   afterAll(() => close())
 
-  test('pages, ranks and counts as a sorted array does, whether it was built or follows live changes', async () => {
+  test('pages, ranks and counts like a sorted array, whether rebuilt or updated by live changes', async () => {
     await fc.assert(
       fc.asyncProperty(anyEntries(), anyEntries(), fc.nat(200), fc.integer({ min: 1, max: 100 }), async (...given) => {
         const [built, added, debut, limite] = given
@@ -100,12 +100,12 @@ function anyEntries(): fc.Arbitrary<Entry[]> {
   return fc.uniqueArray(entry, { maxLength: 250, size: 'max', selector: String })
 }
 
-describe.each(engines)('on %s, an order of the portal goes straight to', (engine) => {
+describe.each(engines)('on %s, an order of the portal seeks directly to', (engine) => {
   let place: { url: string; remove(): unknown }
   let store: Store
   beforeAll(async () => {
     place = await makePlace(engine)
-    // One that does not serve: its connection is in this thread, where it can be asked for plans.
+    // Opened as a command opens it: SQLite runs in this thread, where its plans can be read.
     store = await openStore(place.url, { create: true })
     await importInto(store, [
       { type: 'rubrique', id_rubrique: 1, nom: 'r' },
@@ -114,7 +114,7 @@ describe.each(engines)('on %s, an order of the portal goes straight to', (engine
       ...Array.from({ length: 300 }, (_, i) => ({ type: 'auteur', id_auteur: i + 1, nom: `a${i}` })),
       ...Array.from({ length: 300 }, (_, i) => ({ type: 'validation', id_auteur: i + 1, id_challenge: 1 })),
     ])
-    if (engine === 'postgres') await store.write({}, seemLarge)
+    if (engine === 'postgres') await store.write({}, pretendLarge)
   })
   afterAll(async () => {
     await store.close()

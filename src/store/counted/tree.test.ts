@@ -23,7 +23,7 @@ describe.each(engines)('on %s,', (engine) => {
   afterAll(() => close())
 
   describe('a counted order built from entries', () => {
-    test('finds every row and counts before every key as a sorted array does, whatever the ties', async () => {
+    test('finds every row and counts before every key like a sorted array, whatever the ties', async () => {
       await fc.assert(
         fc.asyncProperty(anyEntries(), fc.array(anyEntry(), { maxLength: 5 }), async (entries, strangers) => {
           await withOrder(entries, async (db, sorted) => {
@@ -39,7 +39,7 @@ describe.each(engines)('on %s,', (engine) => {
     })
 
     test.each([0, 1, 2, 31, 32, 33, 63, 64, 65, 1_023, 1_024, 1_025, 32_767, 32_768, 32_769])(
-      'is right at its edges with %i entries',
+      'is correct at its edges with %i entries',
       async (size) => {
         const score = (i: number) => -Math.floor(i / 100)
         await withOrder(
@@ -67,7 +67,7 @@ describe.each(engines)('on %s,', (engine) => {
       },
     )
 
-    test('is read as it is in each snapshot, whatever snapshots before it have read', async () => {
+    test('is read consistently in each snapshot, whatever earlier snapshots have read', async () => {
       const build = (size: number) =>
         store.write({ donnees: EVERYTHING }, async (db) => {
           await db.exec('delete from essai')
@@ -94,7 +94,7 @@ describe.each(engines)('on %s,', (engine) => {
       expect(await store.read(countOf)).toBe(2_000)
     })
 
-    test('replaces what was built before, and leaves orders of other names alone', async () => {
+    test('replaces the earlier build, and leaves orders of other names unchanged', async () => {
       await withOrder([[1, 1]], async (db) => {
         await rebuild(db, { pattern: 'autre', entries: "select 'autre' as arbre, cle, id from essai" })
         await rebuild(db, NONE)
@@ -116,8 +116,8 @@ describe.each(engines)('on %s,', (engine) => {
     })
   })
 
-  describe('verifyOrders names an order', () => {
-    test('any of whose nodes counts one more or one less, or is gone', async () => {
+  describe('verifyOrders', () => {
+    test('reports an order with a node whose count is off by one, or with a missing node', async () => {
       const damage = fc.constantFrom('nb = nb + 1', 'nb = nb - 1', 'nb = nb + 32', undefined)
       await fc.assert(
         fc.asyncProperty(anyEntries(1), fc.nat(), damage, async (entries, pick, change) => {
@@ -140,7 +140,7 @@ describe.each(engines)('on %s,', (engine) => {
       )
     })
 
-    test('whose entries are one more or one less than when it was built', async () => {
+    test('reports an order whose table has one entry more or less than when it was built', async () => {
       await fc.assert(
         fc.asyncProperty(anyEntries(1), fc.nat(), async (entries, pick) => {
           await withOrder(entries, async (db) => {
@@ -155,7 +155,7 @@ describe.each(engines)('on %s,', (engine) => {
       )
     })
 
-    test('a leaf of which holds more than is ever read of one', async () => {
+    test('reports an order with a leaf larger than a read ever takes', async () => {
       const entries = Array.from({ length: MAX_MEMBERS + 33 }, (_, id): Entry => [7, id + 1])
       await withOrder(entries, async (db) => {
         await db.exec("delete from noeuds where arbre = 'essai' and niveau = 0 and id in (33, 65)")
@@ -164,7 +164,7 @@ describe.each(engines)('on %s,', (engine) => {
       })
     })
 
-    test('that counts what is not there at all', async () => {
+    test('reports an order that counts entries which do not exist', async () => {
       await withOrder([], async (db) => {
         await db.exec("insert into noeuds values ('essai', 0, 1, 1, 1)")
         expect(await verifyOrders(db, ESSAI)).toEqual(['the order essai'])
@@ -176,7 +176,7 @@ describe.each(engines)('on %s,', (engine) => {
 const ESSAI = { pattern: 'essai', entries: "select 'essai' as arbre, cle, id from essai" }
 const NONE = { pattern: 'essai', entries: 'select null as arbre, 0 as cle, 0 as id where false' }
 
-/** Builds the order of some entries, and shows it with them in order; all in one transaction. */
+/** Builds the order of some entries, and passes it on with the sorted entries, in one transaction. */
 async function withOrder(entries: Entry[], work: (db: Db, sorted: Entry[]) => Promise<void>): Promise<void> {
   await store.write({}, async (db) => {
     await db.exec('delete from essai')
@@ -205,7 +205,7 @@ async function expectLeaf(db: Db, sorted: Entry[], key: Entry): Promise<void> {
   expect(countBefore(sorted, key) - leaf.before).toBeLessThanOrEqual(MAX_MEMBERS)
 }
 
-/** How many entries of a sorted array come before a key, by halving. */
+/** How many entries of a sorted array come before a key, by binary search. */
 function countBefore(sorted: Entry[], key: Entry): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {

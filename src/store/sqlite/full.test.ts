@@ -19,7 +19,7 @@ const addRubrique = (id: number, nom: string) => (db: Db) =>
   db.exec('insert into rubriques (id_rubrique, nom) values (?, ?)', id, nom)
 const countRubriques = () => store.read((db) => db.select('select count(*) as nb from rubriques'))
 
-test('a write that the disk has no room for throws full, leaves nothing behind, and the store goes on', async () => {
+test('a write for which the disk has no room throws full and changes nothing, and the store still works', async () => {
   const before = await store.versions()
   await limitPages(1)
   const writing = store.write({ donnees: EVERYTHING }, async (db) => {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { makeStore } from '../../../test/harness.js'
 
-test('a store that closes waits for the reads under way, refuses others, and the process goes on meanwhile', async () => {
+test('a store that closes finishes its reads in flight, refuses new ones, and does not block the event loop', async () => {
   const { store, close } = await makeStore()
   let finish = (): void => undefined
   const finished = new Promise<void>((resolve) => {
