@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { Budget, Limiter } from './limits.js'
 
 export type LimitsLog = Pick<FastifyBaseLogger, 'info' | 'warn'>
 
@@ -15,6 +16,8 @@ const TIMES: BreakerTimes = { tickMilliseconds: 50, patienceTicks: 5, pauseMilli
 export interface Server {
   /** Its name for the log, without any secret. */
   name: string
+  /** Whose counts it keeps. */
+  clients: 'node' | 'worker'
   /** Whether there is a connection that can send commands. */
   isConnected(): boolean
   /** Runs a command that succeeds only if counting works. */
@@ -37,16 +40,25 @@ export class Breaker {
   constructor(
     private readonly server: Server,
     private readonly log: LimitsLog,
-    /** Only tests set it. */
     private readonly times = TIMES,
   ) {}
 
-  get isUp(): boolean {
-    return this.state === 'up'
+  /** A limiter that counts at the server, or in `here` while the server is down or has not answered. */
+  limiter(here: Limiter, count: (caller: string, step: 1 | -1) => Promise<Budget>): Limiter {
+    return {
+      take: (caller) => {
+        if (this.state !== 'up') return here.take(caller)
+        return this.ask(() => count(caller, 1)).then((budget) => budget ?? here.take(caller))
+      },
+      giveBack: (caller) => {
+        if (this.state === 'up') void this.ask(() => count(caller, -1))
+        else here.giveBack(caller)
+      },
+    }
   }
 
   /** The server's answer; undefined if it refuses or does not answer in time. Never rejects. */
-  ask<T>(send: () => Promise<T>): Promise<T | undefined> {
+  private ask<T>(send: () => Promise<T>): Promise<T | undefined> {
     return new Promise((resolve) => {
       const asked: Asked = { tick: this.ticks, giveUp: () => resolve(undefined) }
       this.asked.add(asked)
@@ -67,8 +79,9 @@ export class Breaker {
     for (const { giveUp } of this.asked) giveUp()
     this.asked.clear()
     if (this.state === 'stopped') return
+    const { name, clients } = this.server
     if (this.state !== 'down')
-      this.log.warn(`limits: ${this.server.name} is unavailable (${reason}); each node counts separately`)
+      this.log.warn(`limits: ${name} is unavailable (${reason}); each ${clients} counts separately`)
     this.state = 'down'
     this.nextProbe ??= setTimeout(() => this.probe(), this.times.pauseMilliseconds).unref()
     this.server.reconnect()

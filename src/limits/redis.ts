@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { Redis, type Result } from 'ioredis'
-import { Breaker, type BreakerTimes, type LimitsLog, reasonOf } from './breaker.js'
-import type { Budget, Limiter, Limits } from './limits.js'
-import { LimiterRegistry } from './local.js'
+import { Breaker, type BreakerTimes, type LimitsLog, reasonOf, type Server } from './breaker.js'
+import type { Limiter, Limits } from './limits.js'
 
 const START_MILLISECONDS = 1_000
 const CONNECT_MILLISECONDS = 2_000
@@ -55,7 +54,6 @@ export async function openRedisLimits(
 class RedisLimits implements Limits {
   private readonly redis: Redis
   private readonly breaker: Breaker
-  private readonly limiters = new LimiterRegistry<RedisLimiter>()
   private attempts = 0
 
   constructor(
@@ -66,8 +64,9 @@ class RedisLimits implements Limits {
   ) {
     this.redis = this.connect(new URL(url))
     const { redis } = this
-    const server = {
+    const server: Server = {
       name: `${redis.options.host}:${redis.options.port}`,
+      clients: 'node',
       isConnected: () => redis.status === 'ready',
       probe: async () => {
         await redis.palmaresCount('palmares:limite:sonde', 1_000_000_000, 1, 1)
@@ -89,9 +88,12 @@ class RedisLimits implements Limits {
   }
 
   limiter(name: string, quota: number, windowSeconds: number): Limiter {
-    return this.limiters.get(name, quota, windowSeconds, () => {
-      const fallback = this.fallback.limiter(name, quota, windowSeconds)
-      return new RedisLimiter(this.redis, this.breaker, fallback, `palmares:limite:${name}:${windowSeconds}:`)
+    const prefix = `palmares:limite:${name}:${windowSeconds}:`
+    return this.breaker.limiter(this.fallback.limiter(name, quota, windowSeconds), async (caller, step) => {
+      // Only a hash of the caller goes to the server, because it must not store logins and addresses.
+      const key = prefix + hash('sha256', caller, 'base64url').slice(0, 22)
+      const [allowed, remaining, resetSeconds] = await this.redis.palmaresCount(key, quota, windowSeconds, step)
+      return { allowed: allowed === 1, remaining, resetSeconds }
     })
   }
 
@@ -134,44 +136,5 @@ class RedisLimits implements Limits {
     // The connection would continue on database 0, which was not configured.
     if (hasNoDatabase) this.redis.disconnect(true)
     this.breaker.fail(hasNoDatabase ? 'it has no such database for us' : reasonOf(error))
-  }
-}
-
-class RedisLimiter implements Limiter {
-  constructor(
-    private readonly redis: Redis,
-    private readonly breaker: Breaker,
-    private readonly fallback: Limiter,
-    private readonly prefix: string,
-  ) {}
-
-  get quota(): number {
-    return this.fallback.quota
-  }
-
-  get windowSeconds(): number {
-    return this.fallback.windowSeconds
-  }
-
-  take(caller: string): Budget | Promise<Budget> {
-    return this.breaker.isUp ? this.takeShared(caller) : this.fallback.take(caller)
-  }
-
-  giveBack(caller: string): void {
-    if (this.breaker.isUp) void this.count(caller, -1)
-    else this.fallback.giveBack(caller)
-  }
-
-  private async takeShared(caller: string): Promise<Budget> {
-    const answer = await this.count(caller, 1)
-    if (!answer) return this.fallback.take(caller)
-    const [allowed, remaining, resetSeconds] = answer
-    return { allowed: allowed === 1, remaining, resetSeconds }
-  }
-
-  /** Only a hash of the caller goes to the server, because it must not store logins and addresses. */
-  private count(caller: string, step: 1 | -1): Promise<[number, number, number] | undefined> {
-    const key = this.prefix + hash('sha256', caller, 'base64url').slice(0, 22)
-    return this.breaker.ask(() => this.redis.palmaresCount(key, this.quota, this.windowSeconds, step))
   }
 }
