@@ -30,7 +30,7 @@ export interface Asked {
 }
 
 /** Answers a request whose answer goes out as it is read; `sent` has sent its body, or was refused before the first byte. */
-export async function sendLarge(asked: Asked, sent: Promise<void>): Promise<FastifyReply> {
+export async function sendLarge(asked: Asked, sent: Promise<unknown>): Promise<FastifyReply> {
   const { request, reply } = asked
   try {
     await sent
