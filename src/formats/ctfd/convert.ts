@@ -102,14 +102,10 @@ function toChallenges(
   const idOf = stableIds()
   for (const [id_challenge, { name, category, description, value, isShown }] of challenges) {
     if (!isShown) continue
-    attempt(
-      faults,
-      () => `${fileOf('challenges')}: category of id ${id_challenge}`,
-      () => {
-        if (!rubriques.has(category))
-          rubriques.set(category, { type: 'rubrique', id_rubrique: idOf(category), nom: category })
-      },
-    )
+    attempt(faults, `${fileOf('challenges')}: category of id ${id_challenge}`, () => {
+      if (!rubriques.has(category))
+        rubriques.set(category, { type: 'rubrique', id_rubrique: idOf(category), nom: category })
+    })
     const { html, kept } = toHtml(description)
     if (kept === 'plain')
       warnings.add(

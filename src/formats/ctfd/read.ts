@@ -1,5 +1,5 @@
 import { FieldError, text } from '../../model/readers.js'
-import { type Row, read, throwIfAny } from '../faults.js'
+import { type Row, read, refuse, throwIfAny } from '../faults.js'
 import type { Notes } from '../notes.js'
 import { id, idOrNull, naiveInstant, truth, unixSeconds, wholePoints } from '../values.js'
 import { fileOf } from './archive.js'
@@ -80,7 +80,6 @@ async function readAccounts(
     }
     accounts.set(own, { name, isShown })
   })
-  throwIfAny(source.faults)
   return accounts
 }
 
@@ -103,7 +102,6 @@ async function readChallenges(source: Source, warnings: Notes): Promise<Map<numb
     const description = read(row, 'description', text(MAX_TEXT))
     challenges.set(own, { name, category, description, value: readValue(row, own, initials, warnings), isShown })
   })
-  throwIfAny(source.faults)
   return challenges
 }
 
@@ -150,7 +148,6 @@ async function readSolves(source: Source, known: Known): Promise<Map<number, Sol
     else if (!found.isShown || !known.accounts.get(account)?.isShown) known.leftOut.add('solve(s) of those')
     else solves.set(own, { account, challenge, date: read(row, 'date', naiveInstant) ?? undefined })
   })
-  throwIfAny(source.faults)
   return solves
 }
 
@@ -169,15 +166,12 @@ async function readDates(source: Source, solves: Map<number, Solve>): Promise<vo
   for (const { date } of solves.values()) if (date === undefined) nbMissing++
   if (nbMissing === 0) return
   if (!source.archive.has('submissions')) {
-    const file = fileOf('submissions')
-    source.faults.add(undefined, `${file} is missing; the dates of ${nbMissing} solve(s) are in it`)
-    throwIfAny(source.faults)
+    throw refuse(`${fileOf('submissions')} is missing; the dates of ${nbMissing} solve(s) are in it`)
   }
   await readTable(source, 'submissions', ['id', 'date'], (row) => {
     const solve = solves.get(read(row, 'id', id))
     if (solve?.date === undefined && solve) solve.date = read(row, 'date', naiveInstant)
   })
-  throwIfAny(source.faults)
   for (const [own, { date }] of solves) {
     if (date !== undefined) continue
     source.faults.add(`${fileOf('solves')}: id ${own}`, `is not in ${fileOf('submissions')}`)
@@ -210,6 +204,5 @@ async function readAwards(source: Source, known: Known): Promise<Contest['awards
       return leftOut.add('award(s) at the freeze or after it')
     awards.set(account, (awards.get(account) ?? 0) + value)
   })
-  throwIfAny(source.faults)
   return awards
 }
