@@ -99,13 +99,8 @@ export async function* readResults(chunks: AsyncIterable<Uint8Array>, file: stri
   }
 }
 
-interface Parser {
-  write(chunk: Uint8Array): void
-  end(): void
-}
-
 /** A parser that holds one record at a time. Its refusals name the file and the place, and nothing of what is there. */
-function openParser(file: string, take: (path: 'count' | 'results', value: unknown) => void): Parser {
+function openParser(file: string, take: (path: 'count' | 'results', value: unknown) => void) {
   const tokenizer = new Tokenizer()
   const tokens = new TokenParser({ paths: ['$.count', '$.results.*'], keepStack: false })
   let offset = 0
@@ -128,7 +123,7 @@ function openParser(file: string, take: (path: 'count' | 'results', value: unkno
     }
   }
   return {
-    write: (chunk) => guarded(() => tokenizer.write(chunk), false),
+    write: (chunk: Uint8Array) => guarded(() => tokenizer.write(chunk), false),
     end: () =>
       guarded(() => {
         if (!tokenizer.isEnded) tokenizer.end()

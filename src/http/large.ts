@@ -9,14 +9,14 @@ import { Semaphore } from '../semaphore.js'
 import { StoreError } from '../store/store.js'
 import { addressOf } from './origin.js'
 
-export interface WholeLimits {
+export const WHOLE_LIMITS = {
   /** A client that reads nothing for this long is disconnected. */
-  stallMilliseconds: number
+  stallMilliseconds: 30_000,
   /** The longest time that a response may take. Its snapshot keeps old rows in the store meanwhile. */
-  maxMilliseconds: number
+  maxMilliseconds: 600_000,
 }
 
-export const WHOLE_LIMITS: WholeLimits = { stallMilliseconds: 30_000, maxMilliseconds: 600_000 }
+export type WholeLimits = typeof WHOLE_LIMITS
 
 /** Retry-After while an endpoint already sends its maximum of concurrent responses. */
 const RETRY_SECONDS = 10

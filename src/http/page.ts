@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Ready } from './cache.js'
 import { etagOf, isMatch } from './serve.js'
 
 /** The build puts a shell for each language there, that of the reference, and the folder `assets`. */
@@ -59,10 +60,7 @@ export function pageRoutes(app: FastifyInstance): void {
   })
 }
 
-interface Shell {
-  body: Buffer
-  etag: string
-}
+type Shell = Pick<Ready, 'body' | 'etag'>
 
 function readShell(name: string): Shell {
   const body = readFileSync(join(folder(), name))

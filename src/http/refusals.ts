@@ -40,7 +40,7 @@ export class Refusals {
       const told = (budget && refusalOf('adresse', budget)) ?? problem
       const id = this.nextId()
       if (!this.write(socket, told, id, budget && this.budgets.headersOf('adresse', budget))) return
-      this.tally.refused({ id, problem: told, address, seconds: (performance.now() - startedAt) / 1000 })
+      this.tally.refused(id, told, address, (performance.now() - startedAt) / 1000)
     }
     const budget = this.budgets.isLimited ? this.budgets.take('adresse', address ?? '') : undefined
     if (budget instanceof Promise) void budget.then(answer)

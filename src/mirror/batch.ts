@@ -5,9 +5,10 @@ import { FieldError } from '../model/readers.js'
 import { ImportError, type ImportReport, importDump } from '../portal/import.js'
 import type { Tally } from '../portal/merge.js'
 import type { Store } from '../store/store.js'
+import type { MiroirRessourceTable as Resource } from '../store/tables.js'
 import type { Clock } from './clock.js'
 import { BadAnswer, MirrorError } from './errors.js'
-import { type Resource, remember, throwIfTaken } from './state.js'
+import { remember, throwIfTaken } from './state.js'
 
 /** A batch is written when it reaches this number of answers, this age or this size. */
 const BATCH_ANSWERS = 500
@@ -96,17 +97,17 @@ export function makeBatch({ store, clock, maker, onWarning }: BatchOptions) {
   }
 }
 
-interface Pending {
-  since: number
-  characters: number
-  types: Set<string>
-  lines: Map<string, string>
-  answers: Map<string, Resource>
-  gone: Set<string>
-}
+type Pending = ReturnType<typeof makePending>
 
-function makePending(since: number): Pending {
-  return { since, characters: 0, types: new Set(), lines: new Map(), answers: new Map(), gone: new Set() }
+function makePending(since: number) {
+  return {
+    since,
+    characters: 0,
+    types: new Set<string>(),
+    lines: new Map<string, string>(),
+    answers: new Map<string, Resource>(),
+    gone: new Set<string>(),
+  }
 }
 
 /** Reads a line as the import will, so that a fault is reported with the path that it came from. */

@@ -9,21 +9,16 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { BadAnswer, MirrorError, NoAnswer } from './errors.js'
 
 /** What one exchange may take. */
-export interface ExchangeLimits {
-  connectMilliseconds: number
-  /** Between two signs of life. */
-  silenceMilliseconds: number
-  /** From the first byte sent to the last one received. */
-  wholeMilliseconds: number
-  bodyBytes: number
-}
-
-export const DEFAULT_EXCHANGE_LIMITS: ExchangeLimits = {
+export const DEFAULT_EXCHANGE_LIMITS = {
   connectMilliseconds: 10_000,
+  /** Between two signs of life. */
   silenceMilliseconds: 30_000,
+  /** From the first byte sent to the last one received. */
   wholeMilliseconds: 300_000,
   bodyBytes: 64 * 1024 * 1024,
 }
+
+export type ExchangeLimits = typeof DEFAULT_EXCHANGE_LIMITS
 
 /** An answer that came whole. */
 export interface Raw {

@@ -92,11 +92,7 @@ interface Shown {
   challenges: DumpRecord[]
 }
 
-function toChallenges(
-  { challenges }: Contest,
-  warnings: Notes,
-  faults: Faults,
-): Pick<Shown, 'rubriques' | 'challenges'> {
+function toChallenges({ challenges }: Contest, warnings: Notes, faults: Faults): Omit<Shown, 'auteurs'> {
   const shown: DumpRecord[] = []
   const rubriques = new Map<string, DumpRecord & { type: 'rubrique' }>()
   const idOf = stableIds()
