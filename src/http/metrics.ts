@@ -24,19 +24,25 @@ export class Metrics {
   private hasGrown = false
 
   constructor() {
-    this.add('counter', 'palmares_http_problems_total', 'Answers that were a problem, by its code.', () =>
-      by('code', this.problems),
+    this.addBy(
+      'code',
+      'counter',
+      'palmares_http_problems_total',
+      'Answers that were a problem, by its code.',
+      () => this.problems,
     )
     collectDefaultMetrics({ register: this.registry })
-    this.add('histogram', DURATIONS, 'Time from the head of a request to the end of its answer.', () =>
+    const help = 'Time from the head of a request to the end of its answer.'
+    this.add(['method', 'route', 'status'], 'histogram', DURATIONS, help, () =>
       [...this.durations.values()].flatMap(valuesOf),
     )
-    this.add('gauge', 'palmares_http_requests_running', 'Requests under way.', () => one(this.running))
-    this.add(
+    this.addOne('palmares_http_requests_running', 'Requests under way.', () => this.running)
+    this.addBy(
+      'result',
       'counter',
       'palmares_response_cache_total',
       'Reads answered from the cache of ready responses (hit) or from the store (miss).',
-      () => by('result', this.cached),
+      () => this.cached,
     )
   }
 
@@ -67,23 +73,22 @@ export class Metrics {
 
   /** Adds what an operator watches of the store. */
   watch(store: Pick<Store, 'state'>): void {
-    this.add('counter', 'palmares_store_reads_total', 'Snapshots read, by the server that answered.', () =>
-      by('server', store.state().reads),
+    const help = 'Snapshots read, by the server that answered.'
+    this.addBy('server', 'counter', 'palmares_store_reads_total', help, () => store.state().reads)
+    this.addOne('palmares_store_hearing', 'Whether changes are heard as they come (1), or each request asks (0).', () =>
+      Number(store.state().isHearing),
     )
-    this.add(
-      'gauge',
-      'palmares_store_hearing',
-      'Whether changes are heard as they come (1), or each request asks (0).',
-      () => one(Number(store.state().isHearing)),
+    this.addOne(
+      'palmares_store_streams',
+      'Snapshots that are read now for an answer that goes out whole.',
+      () => store.state().streams,
     )
-    this.add('gauge', 'palmares_store_streams', 'Snapshots that are read now for an answer that goes out whole.', () =>
-      one(store.state().streams),
-    )
-    this.add(
+    this.addBy(
+      'state',
       'gauge',
       'palmares_store_replicas',
       'Replicas that reads go to now (usable), and all that were given (known).',
-      () => by('state', store.state().replicas),
+      () => store.state().replicas,
     )
   }
 
@@ -98,24 +103,26 @@ export class Metrics {
    * Adds a metric whose values are read when it is scraped. The library's own metrics hash their labels for each observation,
    * which cost more than a tenth of what we add to a repeated request.
    */
-  private add(type: 'counter' | 'gauge' | 'histogram', name: string, help: string, values: () => Value[]): void {
-    const get = () => ({ name, help, type, aggregator: 'sum', values: values() }) as never
-    this.registry.registerMetric({ name, get } as never)
+  private add(labelNames: string[], type: Type, name: string, help: string, values: () => Value[]): void {
+    const metric = { name, help, type, aggregator: 'sum', labelNames }
+    const get = () => ({ ...metric, values: values() }) as never
+    this.registry.registerMetric({ ...metric, get } as never)
     if (type !== 'gauge') this.growing.push({ get })
+  }
+
+  private addBy(label: string, type: Type, name: string, help: string, counts: () => Counts): void {
+    const values = () => Object.entries(counts()).map(([key, value]) => ({ labels: { [label]: key }, value }))
+    this.add([label], type, name, help, values)
+  }
+
+  private addOne(name: string, help: string, value: () => number): void {
+    this.add([], 'gauge', name, help, () => [{ labels: {}, value: value() }])
   }
 }
 
 type Value = MetricValue<string> & { metricName?: string }
+type Type = 'counter' | 'gauge' | 'histogram'
 type Counts = Record<string, number>
-
-function one(value: number): Value[] {
-  return [{ labels: {}, value }]
-}
-
-/** Values by one label. */
-function by(label: string, counts: Counts): Value[] {
-  return Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
-}
 
 /** The durations of the answers with the same labels. */
 interface Duration {
