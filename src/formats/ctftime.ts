@@ -57,7 +57,7 @@ export async function convertCtftime(chunks: AsyncIterable<Uint8Array>, scale?: 
   return { records: records(feed), nbAuteurs: auteurs.length, leftOut: [], warnings: warnings.told() }
 }
 
-/** Teams of one name are told apart by their number among them; no name holds the character between the two. */
+/** Teams of the same name get ids by their order. No name contains the NUL that separates name and order. */
 function teamIds(): (name: string) => { id: number; isFirst: boolean } {
   const counts = new Map<string, number>()
   const idOf = stableIds()

@@ -66,7 +66,7 @@ export async function* bytesOf(texts: string[], rest: AsyncIterator<string>): As
   }
 }
 
-/** Sends at the client's pace. Any failure closes the connection, so that nobody takes a part for the whole. */
+/** Sends at the client's pace. Any failure closes the connection, so that no client takes a part for the whole. */
 export async function sendOn(asked: Asked, limits: WholeLimits, bytes: AsyncGenerator<Buffer>): Promise<void> {
   const { request, reply, isGzip } = asked
   if (request.raw.socket.destroyed) return
@@ -86,7 +86,7 @@ export function cutStalled({ request, reply }: Asked, { stallMilliseconds }: Who
   })
 }
 
-/** A client that left is no fault of ours. */
+/** A client that left is not an error. */
 function tellCut({ request }: Asked, cause: unknown): void {
   if ((cause as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return
   const err = cause instanceof StoreError ? cause.message : cause

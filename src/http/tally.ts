@@ -113,7 +113,7 @@ export class Tally {
     return LEVELS_BELOW_INFO.has(this.log.level)
   }
 
-  /** Whether clients may cause any number of such answers: nobody is known and nobody has paid, or no budget bounds them. */
+  /** Whether clients may cause any number of such answers: no account or address was charged, or no budget bounds them. */
   private isUnbounded(request: FastifyRequest | undefined, problem: ErrorCode | undefined): boolean {
     if (problem !== undefined && UNBOUNDED.has(problem)) return true
     return this.isLimited && !request?.principal && !request?.budget?.allowed

@@ -105,7 +105,7 @@ export function isUnchanged({ status }: Answer, held: Resource | undefined): boo
   return status === 304 && held?.etag !== null && held?.etag !== undefined
 }
 
-/** The categories, where they are listed; none is remembered as seen, as one request tells them all. */
+/** The categories, if the portal lists them. One request returns them all. */
 export async function readRubriques(pass: Pass): Promise<ReadonlySet<number> | undefined> {
   const { source, store, transport, batch, passe, known } = pass
   if (!source.rubriques) return undefined

@@ -105,7 +105,7 @@ function throwIfLater(raw: Raw, now: number): Raw {
   throw new NoAnswer(`it answered ${raw.status}`, retryAfterMilliseconds(raw.headers, now), raw.status)
 }
 
-/** Whoever answers at all may answer better for another path, unless it is for its limits. */
+/** A portal that answers with a server error may answer other paths well. */
 function isOfOne({ status }: NoAnswer): boolean {
   return status !== undefined && status >= 500
 }

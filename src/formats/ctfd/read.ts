@@ -105,7 +105,7 @@ async function readChallenges(source: Source, warnings: Notes): Promise<Map<numb
   return challenges
 }
 
-/** A dynamic challenge that nobody has solved yet may have no value of its own. */
+/** An unsolved dynamic challenge may have no value of its own. */
 function readValue(row: Row, own: number, initials: ReadonlyMap<number, number>, warnings: Notes): number {
   if (row.value !== null && row.value !== undefined) return read(row, 'value', wholePoints)
   const initial =
