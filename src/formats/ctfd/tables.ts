@@ -2,13 +2,16 @@ import { FieldError } from '../../model/readers.js'
 import type { Faults } from '../../portal/faults.js'
 import { attempt, isRow, type Row, read, refuse, throwIfAny } from '../faults.js'
 import { readResults } from '../json.js'
+import type { Notes } from '../notes.js'
 import { id } from '../values.js'
 import { type Archive, fileOf } from './archive.js'
 
-/** The tables of an open export, the faults in them, and a callback for progress. */
+/** The tables of an open export, what is to be reported about them, and a callback for progress. */
 export interface Source {
   archive: Archive
   faults: Faults
+  leftOut: Notes
+  warnings: Notes
   onProgress: (records: number, bytes: number) => void
 }
 
