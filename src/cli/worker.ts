@@ -54,18 +54,19 @@ export async function work(
   cluster.worker?.on('error', () => undefined)
   const metrics = new Metrics()
   const shared = new WorkerLimits(tell, log)
-  const limits = await openLimits(options, shared, log)
   const observer = new Observer((question) => tell({ kind: 'observe', question }))
-  const observe = () => observer.observe()
-  const app = buildApp({ store, settings, metrics, observe, limits, log })
-  closeBeyond(app.server, Math.ceil(options.maxConnections / (options.workers ?? 1)))
   process.on('message', (message: ToWorker) => {
     if (message.kind === 'metrics') void tellMetrics(metrics)
     else if (message.kind === 'traffic') observer.heard(message.question, message.traffic)
     else if (message.kind === 'budgets') shared.heard(message)
   })
+  await shared.start()
+  const limits = await openLimits(options, shared, log)
+  const observe = () => observer.observe()
+  const app = buildApp({ store, settings, metrics, observe, limits, log })
+  closeBeyond(app.server, Math.ceil(options.maxConnections / (options.workers ?? 1)))
   const address = await listenOn(app, options, 'worker serves')
-  const reports = setInterval(() => void tellGrowth(metrics), REPORT_INTERVAL_MILLISECONDS)
+  const reports = setInterval(() => tellGrowth(metrics), REPORT_INTERVAL_MILLISECONDS)
   const stopped = toldToStop().then(async (signal) => {
     await sleep(HANDOVER_MILLISECONDS)
     await stopApp(app, store, log, signal)
@@ -94,9 +95,9 @@ async function tellMetrics(metrics: Metrics): Promise<void> {
   await tell({ kind: 'metrics', metrics: await metrics.registry.getMetricsAsJSON(), isWhole: true })
 }
 
-async function tellGrowth(metrics: Metrics): Promise<void> {
-  const grown = await metrics.grown()
-  if (grown) await tell({ kind: 'metrics', metrics: grown, isWhole: false })
+function tellGrowth(metrics: Metrics): void {
+  const grown = metrics.grown()
+  if (grown) void tell({ kind: 'metrics', metrics: grown, isWhole: false })
 }
 
 /**

@@ -21,22 +21,18 @@ export async function convertScoreboard(chunks: AsyncIterable<Uint8Array>, scale
   const warnings = new Notes()
   const auteurs = new Map<number, DumpRecord>()
   for (const [index, entry] of data.entries()) {
-    attempt(
-      faults,
-      () => `data[${index}]`,
-      () => {
-        const row = entry as unknown
-        if (!isRow(row)) throw new FieldError('must be an object')
-        const id_auteur = read(row, 'account_id', id)
-        if (auteurs.has(id_auteur)) throw new FieldError(`account_id ${id_auteur} is there twice`)
-        const score = read(row, 'score', points(scale))
-        const name = read(row, 'name', text(MAX_NAME))
-        if (name.trim() === '') warnings.add('account(s) without a name are called account-ID', id_auteur)
-        if (score < 0) warnings.add('account(s) with a score below 0 have 0', id_auteur)
-        const nom = name.trim() === '' ? `account-${id_auteur}` : name
-        auteurs.set(id_auteur, { type: 'auteur', id_auteur, nom, score: Math.max(0, score) })
-      },
-    )
+    attempt(faults, `data[${index}]`, () => {
+      const row = entry as unknown
+      if (!isRow(row)) throw new FieldError('must be an object')
+      const id_auteur = read(row, 'account_id', id)
+      if (auteurs.has(id_auteur)) throw new FieldError(`account_id ${id_auteur} is there twice`)
+      const score = read(row, 'score', points(scale))
+      const name = read(row, 'name', text(MAX_NAME))
+      if (name.trim() === '') warnings.add('account(s) without a name are called account-ID', id_auteur)
+      if (score < 0) warnings.add('account(s) with a score below 0 have 0', id_auteur)
+      const nom = name.trim() === '' ? `account-${id_auteur}` : name
+      auteurs.set(id_auteur, { type: 'auteur', id_auteur, nom, score: Math.max(0, score) })
+    })
   }
   throwIfAny(faults)
   return { records: auteurs.values(), nbAuteurs: auteurs.size, leftOut: [], warnings: warnings.told() }

@@ -43,21 +43,11 @@ export async function convertCtftime(chunks: AsyncIterable<Uint8Array>, scale?: 
     ...{ toTaskId: stableIds(), auteurs: [], validations: [] },
   }
   for (const [index, task] of tasks.entries()) {
-    attempt(
-      feed.faults,
-      () => `tasks[${index}]`,
-      () => {
-        takeTask(feed, required(MAX_NAME)(isRow(task) ? task.name : task))
-      },
-    )
+    attempt(feed.faults, `tasks[${index}]`, () => takeTask(feed, required(MAX_NAME)(isRow(task) ? task.name : task)))
   }
   const toTeamId = teamIds()
   for (const [index, entry] of standings.entries()) {
-    attempt(
-      feed.faults,
-      () => `standings[${index}]`,
-      () => takeTeam(feed, entry, index, toTeamId),
-    )
+    attempt(feed.faults, `standings[${index}]`, () => takeTeam(feed, entry, index, toTeamId))
   }
   throwIfAny(feed.faults)
   const { auteurs, warnings } = feed
@@ -67,7 +57,7 @@ export async function convertCtftime(chunks: AsyncIterable<Uint8Array>, scale?: 
   return { records: records(feed), nbAuteurs: auteurs.length, leftOut: [], warnings: warnings.told() }
 }
 
-/** Teams of one name are told apart by their number among them; no name holds the character between the two. */
+/** Teams of the same name get ids by their order. No name contains the NUL that separates name and order. */
 function teamIds(): (name: string) => { id: number; isFirst: boolean } {
   const counts = new Map<string, number>()
   const idOf = stableIds()
@@ -88,11 +78,8 @@ function takeTeam(feed: Feed, entry: unknown, index: number, toTeamId: ReturnTyp
   if (score < 0) feed.warnings.add('team(s) with a score below 0 have 0; standings', index)
   feed.auteurs.push({ type: 'auteur', id_auteur: id, nom, score: Math.max(0, score) })
   for (const [nth, [name, stat]] of statsOf(entry).entries()) {
-    attempt(
-      feed.faults,
-      () => `standings[${index}].taskStats: task ${nth + 1}`,
-      () => takeStat(feed, id, name, stat),
-    )
+    const place = `standings[${index}].taskStats: task ${nth + 1}`
+    attempt(feed.faults, place, () => takeStat(feed, id, name, stat))
   }
 }
 

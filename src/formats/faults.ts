@@ -13,15 +13,13 @@ export function throwIfAny(faults: Faults): void {
   if (faults.count > 0) throw new ImportError(faults, 'file')
 }
 
-/** Reads a part of the file; what is wrong with it goes to the faults, after the part's place. Says whether it is well. */
-export function attempt(faults: Faults, place: () => string, read: () => void): boolean {
+/** Reads a part of the file. A `FieldError` is added to the faults, with the part's place. */
+export function attempt(faults: Faults, place: string, read: () => void): void {
   try {
     read()
-    return true
   } catch (error) {
     if (!(error instanceof FieldError)) throw error
-    faults.add(place(), error.message)
-    return false
+    faults.add(place, error.message)
   }
 }
 

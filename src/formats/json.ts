@@ -7,10 +7,10 @@ import { type FormatName, isUtf16, refuseOther } from './sniff.js'
 /** The largest file that is read whole; a feed of ten thousand teams and a hundred tasks is a third of it. */
 const MAX_FILE_BYTES = 128 * 1024 * 1024
 
-/** The longest record of a streamed document; a line of a dump is no longer either. */
+/** The longest record of a streamed document, as of a line of a dump. */
 const MAX_RECORD_BYTES = 8 * 1024 * 1024
 
-/** What is nested deeper is no export and no feed; each level takes memory, however few bytes it is. */
+/** Exports and feeds are not nested deeper. Each level costs the parser memory. */
 const MAX_DEPTH = 64
 
 /** A whole file of a format that is one JSON object. Throws `ImportError` that says what the file is instead. */
@@ -33,8 +33,8 @@ export async function readJsonFile(chunks: AsyncIterable<Uint8Array>, format: Fo
 }
 
 /**
- * Looks through the bytes of a JSON text before a parser does, which takes hundreds of bytes for each level. Gives what is
- * called with each chunk of them in turn, and throws `ImportError` where they are nested too deeply.
+ * Checks the nesting of a JSON text before a parser reads it, which takes hundreds of bytes for each level. Returns a function
+ * for each chunk in turn, which throws `ImportError` if the text is nested too deeply.
  */
 function nestingGuard(file: string): (chunk: Uint8Array) => void {
   let [offset, depth] = [0, 0]
@@ -54,7 +54,7 @@ function nestingGuard(file: string): (chunk: Uint8Array) => void {
 
 const [QUOTE, BACKSLASH, LEFT_BRACKET, RIGHT_BRACKET, LEFT_BRACE, RIGHT_BRACE] = Buffer.from('"\\[]{}')
 
-/** The words of the JSON parser repeat what they met, and it may be anything: the place is told by another one. */
+/** Messages of `JSON.parse` repeat the text, which may be secret. The streaming parser finds the place instead. */
 function parse(whole: Buffer): unknown {
   try {
     return JSON.parse(whole.toString('utf8').replace(/^\ufeff/, ''))
@@ -66,7 +66,7 @@ function parse(whole: Buffer): unknown {
   }
 }
 
-/** The elements of `results`, as they come. What is not JSON, or of another shape, is refused in the name of the file. */
+/** The elements of `results`, one batch a chunk. Throws `ImportError` for text that is not JSON or of another shape. */
 export async function* readResults(chunks: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<unknown[]> {
   let found: unknown[] = []
   let nbFound = 0
@@ -99,13 +99,8 @@ export async function* readResults(chunks: AsyncIterable<Uint8Array>, file: stri
   }
 }
 
-interface Parser {
-  write(chunk: Uint8Array): void
-  end(): void
-}
-
-/** A parser that holds one record at a time. Its refusals name the file and the place, and nothing of what is there. */
-function openParser(file: string, take: (path: 'count' | 'results', value: unknown) => void): Parser {
+/** A parser with one record in memory at a time. Its errors name the file and the place, without the text there. */
+function openParser(file: string, take: (path: 'count' | 'results', value: unknown) => void) {
   const tokenizer = new Tokenizer()
   const tokens = new TokenParser({ paths: ['$.count', '$.results.*'], keepStack: false })
   let offset = 0
@@ -128,7 +123,7 @@ function openParser(file: string, take: (path: 'count' | 'results', value: unkno
     }
   }
   return {
-    write: (chunk) => guarded(() => tokenizer.write(chunk), false),
+    write: (chunk: Uint8Array) => guarded(() => tokenizer.write(chunk), false),
     end: () =>
       guarded(() => {
         if (!tokenizer.isEnded) tokenizer.end()

@@ -1,11 +1,11 @@
-/** So many ids are told of one kind. */
+/** How many ids are shown of one kind. */
 const TOLD_IDS = 20
 
-/** What is to be told of a file, by kind: how often each came, and of which records. */
+/** Notes about the records of a file, counted by kind. */
 export class Notes {
   private readonly kinds = new Map<string, { count: number; ids: (number | string)[] }>()
 
-  /** One more of a kind; `what` reads on after a number. */
+  /** Counts a note. `what` is a phrase that follows a number. */
   add(what: string, id?: number | string): void {
     const kind = this.kinds.get(what) ?? { count: 0, ids: [] }
     this.kinds.set(what, kind)

@@ -23,7 +23,7 @@ export interface Converted {
   warnings: string[]
 }
 
-/** So many lines are one chunk of bytes. */
+/** Lines per chunk of bytes. */
 const CHUNK_LINES = 1_000
 
 /** Records as the bytes of a dump, which an import reads as it reads any other. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { FieldError } from '../model/readers.js'
 
-/** So many hexadecimal digits are 52 bits: an id that JSON carries exactly. */
+/** Hexadecimal digits of an id: 52 bits, which JSON carries exactly. */
 const ID_DIGITS = 13
 
 /** An id made from a name alone, so that every import into any store makes the same one. */

@@ -42,7 +42,7 @@ export function points(scale: Decimal | undefined): Read<number> {
 
 const ONE: Decimal = { digits: 1n, exponent: 0 }
 
-/** An integer from a number times a scale, which may be so many millionths off. */
+/** An integer from a number times a scale. `millionths` is the tolerance. */
 function toPoints(value: unknown, scale: Decimal, millionths: bigint, fault: string): number {
   if (value === undefined || value === null) throw new FieldError('is missing')
   const found = typeof value === 'number' || typeof value === 'string' ? parseDecimal(String(value).trim()) : undefined
@@ -60,7 +60,7 @@ function abs(number: bigint): bigint {
   return number < 0n ? -number : number
 }
 
-/** As much as the score of a challenge may be; thousands of them add up to a number that JSON carries exactly. */
+/** The largest score of a challenge: thousands of them add up to a number that JSON carries exactly. */
 const MAX_POINTS = 1_000_000_000_000n
 
 /** True or false, as databases write them: booleans, 0 and 1, or their texts. Absent and null are false. */

@@ -20,14 +20,11 @@ export class Admission {
     private readonly budgets: Budgets,
   ) {}
 
-  /** For paths of the contract that need a credential. */
   readonly required = this.by(CONTRACT_COOKIES).required
-
-  /** For its open paths. */
   readonly optional = this.by(CONTRACT_COOKIES).optional
 
-  /** What a scope is admitted by that looks at these cookies, and at Bearer. */
-  by(cookies: Cookies): Admitting {
+  /** Admits by some cookies and Bearer. Where a credential is optional, it only decides who is charged. */
+  by(cookies: Cookies): Record<'required' | 'optional', Admit> {
     return {
       required: (request, reply, done) => this.admit(cookies, request, reply, (refusal) => done(refusal)),
       optional: (request, reply, done) =>
@@ -35,7 +32,7 @@ export class Admission {
     }
   }
 
-  /** Takes back the charge of a request that cost nothing. */
+  /** Reverses the charge of a request that cost nothing. */
   refund(request: FastifyRequest, reply: FastifyReply): void {
     const { principal, budget } = request
     if (!budget) return
@@ -45,7 +42,7 @@ export class Admission {
     request.budget = undefined
   }
 
-  /** Most requests come with a credential that is held, and where counts are held too they pass without waiting. */
+  /** Most requests pass without a promise: their credential is cached, and they are counted in this process. */
   private admit(
     cookies: Cookies,
     request: FastifyRequest,
@@ -71,8 +68,8 @@ export class Admission {
   }
 
   /**
-   * Charges the address before the store is asked for several credentials, and says whether it could pay. Charging first
-   * bounds what requests that come together may ask for; one that proves valid takes the charge back.
+   * Charges the address before the store looks up several credentials. Returns whether its budget allows that. Charging first
+   * bounds the lookups of concurrent requests; a request with a valid credential is refunded.
    */
   private async payAhead(request: FastifyRequest): Promise<boolean> {
     if (!this.budgets.isLimited) return true
@@ -107,18 +104,9 @@ export class Admission {
   }
 }
 
-type Done = (error?: Error) => void
-type Admit = (request: FastifyRequest, reply: FastifyReply, done: Done) => void
+type Admit = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
-/** The two ways in of a scope. */
-export interface Admitting {
-  /** For paths that need a credential. */
-  required: Admit
-  /** For open paths: a credential only decides who is charged. */
-  optional: Admit
-}
-
-/** The cookies that are looked at: what each of them is, and where in its value the secret lies if it is not all of it. */
+/** The cookies that may hold a credential: of which kind, and where in the value the secret is if it is not the whole. */
 export type Cookies = ReadonlyMap<string, { kind: Presented['kind']; secretIn?(value: string): string }>
 /** Why a request goes no further; undefined: it does. */
 type Refusal = Problem | undefined

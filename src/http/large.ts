@@ -9,14 +9,14 @@ import { Semaphore } from '../semaphore.js'
 import { StoreError } from '../store/store.js'
 import { addressOf } from './origin.js'
 
-export interface WholeLimits {
+export const WHOLE_LIMITS = {
   /** A client that reads nothing for this long is disconnected. */
-  stallMilliseconds: number
+  stallMilliseconds: 30_000,
   /** The longest time that a response may take. Its snapshot keeps old rows in the store meanwhile. */
-  maxMilliseconds: number
+  maxMilliseconds: 600_000,
 }
 
-export const WHOLE_LIMITS: WholeLimits = { stallMilliseconds: 30_000, maxMilliseconds: 600_000 }
+export type WholeLimits = typeof WHOLE_LIMITS
 
 /** Retry-After while an endpoint already sends its maximum of concurrent responses. */
 const RETRY_SECONDS = 10
@@ -30,7 +30,7 @@ export interface Asked {
 }
 
 /** Answers a request whose answer goes out as it is read; `sent` has sent its body, or was refused before the first byte. */
-export async function sendLarge(asked: Asked, sent: Promise<void>): Promise<FastifyReply> {
+export async function sendLarge(asked: Asked, sent: Promise<unknown>): Promise<FastifyReply> {
   const { request, reply } = asked
   try {
     await sent
@@ -66,7 +66,7 @@ export async function* bytesOf(texts: string[], rest: AsyncIterator<string>): As
   }
 }
 
-/** Sends at the client's pace. Any failure closes the connection, so that nobody takes a part for the whole. */
+/** Sends at the client's pace. Any failure closes the connection, so that no client takes a part for the whole. */
 export async function sendOn(asked: Asked, limits: WholeLimits, bytes: AsyncGenerator<Buffer>): Promise<void> {
   const { request, reply, isGzip } = asked
   if (request.raw.socket.destroyed) return
@@ -86,7 +86,7 @@ export function cutStalled({ request, reply }: Asked, { stallMilliseconds }: Who
   })
 }
 
-/** A client that left is no fault of ours. */
+/** A client that left is not an error. */
 function tellCut({ request }: Asked, cause: unknown): void {
   if ((cause as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return
   const err = cause instanceof StoreError ? cause.message : cause

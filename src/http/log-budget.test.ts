@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { LogBudget, type Suppressed } from './log-budget.js'
+import { LogBudget } from './log-budget.js'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 test('each minute allows some lines of each kind and one report of the suppressed ones', () => {
-  const reports: Suppressed[] = []
+  const reports: Record<string, number>[] = []
   const budget = new LogBudget(2, (suppressed) => reports.push(suppressed))
   const take = (kind: string, times: number) => Array.from({ length: times }, () => budget.take(kind))
   expect(take('a', 4)).toEqual([true, true, false, false])

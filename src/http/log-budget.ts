@@ -3,9 +3,6 @@ const WINDOW_MILLISECONDS = 60_000
 const MAX_KINDS = 200
 const OTHER_KINDS = 'other'
 
-/** Lines that were not written in a window, by their kind. */
-export type Suppressed = Record<string, number>
-
 /**
  * Bounds how many lines of each kind are logged in a minute, because clients decide how often they are refused. Lines
  * beyond are counted, and reported in one line when the minute ends.
@@ -16,7 +13,8 @@ export class LogBudget {
 
   constructor(
     private readonly linesPerMinute: number,
-    private readonly report: (suppressed: Suppressed) => void,
+    /** Takes how many lines of each kind were suppressed in a window. */
+    private readonly report: (suppressed: Record<string, number>) => void,
   ) {}
 
   /** Whether a line of this kind may be logged now. A line that may not is counted. */

@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client'
 import type { MetricsSource, MetricValues } from './metrics.js'
 
-/** A scrape waits so long for a process that hangs, then takes what it said last. */
+/** How long a scrape waits for a process that hangs. */
 const ANSWER_TIMEOUT_MILLISECONDS = 2_000
 
-/** The metrics of several processes as one. What only grows is kept of those that ended, so that no sum ever falls. */
+/** The metrics of several processes as one. Counts of processes that ended are kept, so that no counter ever falls. */
 export class MetricsSum<Process> {
   private readonly last = new Map<Process, MetricValues>()
   private readonly waiting = new Map<Process, (() => void)[]>()
@@ -12,7 +13,7 @@ export class MetricsSum<Process> {
 
   constructor(private readonly ask: (process: Process) => void) {}
 
-  /** Takes what a process says: all of its metrics, or some. */
+  /** Records what a process reports: all of its metrics, or some. */
   heard(process: Process, metrics: MetricValues, isWhole: boolean): void {
     const before = this.last.get(process) ?? []
     const names = new Set(metrics.map(({ name }) => name))
@@ -40,32 +41,21 @@ export class MetricsSum<Process> {
     }
   }
 
-  /** The sum over processes, as they say it now. */
+  /** The sum over processes now. A process that does not answer in time counts as it last reported. */
   async sum(processes: ReadonlySet<Process>): Promise<Registry> {
-    await this.askAll([...processes])
+    const asked = [...processes]
+    const answered = Promise.all(asked.map((each) => this.answered(each)))
+    await Promise.race([answered, sleep(ANSWER_TIMEOUT_MILLISECONDS, undefined, { ref: false })])
+    // The next scrape asks again.
+    for (const each of asked) this.settle(each)
     return AggregatorRegistry.aggregate([this.past, ...this.last.values()])
-  }
-
-  private async askAll(processes: Process[]): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ANSWER_TIMEOUT_MILLISECONDS)
-    })
-    await Promise.race([timeout, Promise.all(processes.map((each) => this.answered(each)))])
-    clearTimeout(timer)
-    // Who did not answer is asked again by the next scrape.
-    for (const each of processes) this.settle(each)
   }
 
   private answered(process: Process): Promise<void> {
     return new Promise((resolve) => {
       const others = this.waiting.get(process)
-      if (others) {
-        others.push(resolve)
-        return
-      }
-      this.waiting.set(process, [resolve])
-      this.ask(process)
+      this.waiting.set(process, [...(others ?? []), resolve])
+      if (!others) this.ask(process)
     })
   }
 
@@ -75,5 +65,5 @@ export class MetricsSum<Process> {
   }
 }
 
-/** A gauge says what is, so it ends with its process. */
+/** Gauges are left out: they end with their process. */
 const GROWING_TYPES = new Set(['counter', 'histogram', 'summary'])

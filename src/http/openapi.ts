@@ -8,7 +8,7 @@ import { samplesOf } from './samples.js'
 export interface Operation {
   endpoint: Endpoint
   access: Access
-  /** Whether an answer is tagged, held and served again. */
+  /** Whether responses are tagged and cached. */
   isHeld: boolean
 }
 

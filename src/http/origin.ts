@@ -63,7 +63,8 @@ export class Origins {
 
   /** Whether cookies must be kept to TLS. */
   isSecure(request: FastifyRequest): boolean {
-    return schemeOf(request) === 'https' || this.publicOrigin?.startsWith('https:') === true
+    // A proxy may send several schemes, or none that exists.
+    return /^https$/i.test(request.protocol) || this.publicOrigin?.startsWith('https:') === true
   }
 
   /** Lets the pages of configured origins read answers. True where it answered the request itself: a preflight. */
@@ -71,7 +72,7 @@ export class Origins {
     if (this.corsOrigins.length === 0) return false
     const { origin } = request.headers
     reply.header('vary', 'Origin')
-    if (origin === undefined || !this.isAllowedByCors(origin)) return false
+    if (origin === undefined || !this.corsOrigins.includes(origin)) return false
     reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', EXPOSED_HEADERS)
     if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return false
     reply
@@ -83,16 +84,12 @@ export class Origins {
     return true
   }
 
-  private isAllowedByCors(origin: string): boolean {
-    return this.corsOrigins.includes(origin)
-  }
-
   /** Refuses a request that a page of another site made. A program sends none of these headers and passes. */
   refuseForeign(request: FastifyRequest): void {
     const { origin, 'sec-fetch-site': site } = request.headers
     const isGet = request.method === 'GET'
     if (isGet && request.headers['sec-fetch-mode'] === 'navigate') throw signInByLink()
-    if (origin !== undefined && this.isAllowedByCors(origin)) return
+    if (origin !== undefined && this.corsOrigins.includes(origin)) return
     if (isGet && site === 'same-site') throw signInByLink()
     if (origin !== undefined && !this.isOwn(origin, request)) throw new Problem('foreign_origin')
     if (site === 'cross-site') throw new Problem('foreign_origin')
@@ -114,11 +111,6 @@ export class Origins {
  */
 function signInByLink(): Problem {
   return new Problem('foreign_origin', { detail: 'Browsers cannot sign in with a link. Send a POST.' })
-}
-
-/** What a trusted proxy says of the scheme and the client counts only where it can be meant. */
-function schemeOf(request: FastifyRequest): 'http' | 'https' {
-  return /^https$/i.test(request.protocol) ? 'https' : 'http'
 }
 
 /** The client's address: the proxy's word where it is one, else the peer's. */

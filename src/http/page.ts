@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Ready } from './cache.js'
 import { etagOf, isMatch } from './serve.js'
 
 /** The build puts a shell for each language there, that of the reference, and the folder `assets`. */
@@ -11,7 +12,7 @@ const YEAR_MILLISECONDS = 365 * 86_400_000
 
 const LANGUAGES = { fr: /^fr(-|$)/i, en: /^en(-|$)/i }
 type Language = keyof typeof LANGUAGES
-/** Nobody is counted here, so nobody may ask for long work. */
+/** Language ranges that are read of a header: requests for the page have no budget, so their work must be short. */
 const MAX_RANGES = 20
 
 /** Scripts, styles and connections of this origin alone; only what the sanitiser made becomes HTML. */
@@ -27,15 +28,12 @@ const REFERENCE_POLICY = [
   "font-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 ].join('; ')
 
-/** What the page answers at: its own addresses, which no operation has, and its files. */
+/** The paths of the page and of its files. */
 export function pagePaths(): string[] {
   return ['/', '/p', '/p/*', '/docs', ...assetNames().map((name) => `/assets/${name}`)]
 }
 
-/**
- * The page that people look at, and the API's reference: shells and files that hold nothing of the portal, so they need no
- * credential, cost nobody a request and read no store.
- */
+/** The page and the API's reference. They contain no data of the portal, so they need no credential and have no budget. */
 export function pageRoutes(app: FastifyInstance): void {
   const shells = { fr: readShell('fr.html'), en: readShell('en.html') }
   const reference = readShell('docs.html')
@@ -52,17 +50,14 @@ export function pageRoutes(app: FastifyInstance): void {
     index: false,
     globIgnore: ['**/*.{br,gz}'],
     preCompressed: true,
-    // Nobody resumes a script, and a range that is none would be a fault of ours.
+    // Scripts need no ranges, and a malformed one would be logged as an internal error.
     acceptRanges: false,
     immutable: true,
     maxAge: YEAR_MILLISECONDS,
   })
 }
 
-interface Shell {
-  body: Buffer
-  etag: string
-}
+type Shell = Pick<Ready, 'body' | 'etag'>
 
 function readShell(name: string): Shell {
   const body = readFileSync(join(folder(), name))

@@ -17,7 +17,7 @@ interface Connection extends Socket {
   [LAST]?: Pending
   /** How many requests wait for their turn; missing until one does. */
   [WAITING]?: number
-  /** Its bytes were refused: no more of them are looked at. */
+  /** Its bytes were refused; later ones are ignored. */
   [IS_REFUSED]?: boolean
 }
 
@@ -52,7 +52,7 @@ export class Pipeline {
     const take = (request: IncomingMessage, response: ServerResponse) => this.take(request, response)
     server.on('request', take)
     server.on('checkContinue', (request, response) => this.take(request, response, () => response.writeContinue()))
-    // An expectation that nobody knows is ignored.
+    // An unknown expectation is ignored.
     server.on('checkExpectation', take)
     server.on('connect', (_request, socket: Connection) => {
       socket.on('error', () => undefined)

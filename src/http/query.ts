@@ -38,8 +38,11 @@ export function parseQuery(parameters: Parameters, query: RawQuery, bounds: Boun
   const errors: FieldError[] = []
   for (const [name, parameter] of Object.entries(parameters)) {
     try {
-      if (parameter.maxValues === undefined) readOne(name, parameter, query, parsed, bounds)
-      else readMany(name, parameter, parameter.maxValues, query, parsed, bounds)
+      const sent = sentFor(name, parameter, query)
+      if (sent.length === 0) continue
+      const values = sent.map((value) => parameter.parse(value, bounds))
+      parsed.values[name] = parameter.maxValues === undefined ? values[0] : values
+      for (const value of sent) parsed.kept.push([name, value])
     } catch (error) {
       if (!(error instanceof ParameterError)) throw error
       errors.push({ parameter: name, message: error.message })
@@ -49,7 +52,22 @@ export function parseQuery(parameters: Parameters, query: RawQuery, bounds: Boun
   return parsed
 }
 
-/** Names that a header carries, and how much of each, in code points: they are a stranger's. */
+/** The values sent for a parameter; none if it counts as absent. */
+function sentFor(name: string, { maxValues, emptyIsAbsent }: Parameter<unknown>, query: RawQuery): string[] {
+  if (maxValues === undefined) {
+    const values = query.get(name) ?? []
+    if (values.some((other) => other !== values[0])) throw new ParameterError('was given twice with different values')
+    return values[0] === '' && emptyIsAbsent ? [] : values.slice(0, 1)
+  }
+  const values: string[] = []
+  for (const [sent, each] of query) {
+    if (isListName(name, sent)) values.push(...each.filter((value) => value !== ''))
+  }
+  if (values.length > maxValues) throw new ParameterError(`takes at most ${maxValues} values, not ${values.length}`)
+  return values
+}
+
+/** Limits for what a header repeats of a client's names. */
 const MAX_IGNORED_NAMES = 10
 const MAX_IGNORED_CODE_POINTS = 30
 
@@ -90,40 +108,6 @@ export function parsePath(
     }
   }
   return values
-}
-
-function readOne(
-  name: string,
-  parameter: Parameter<unknown>,
-  query: RawQuery,
-  parsed: ParsedQuery,
-  bounds: Bounds,
-): void {
-  const values = query.get(name)
-  const value = values?.[0]
-  if (values === undefined || value === undefined) return
-  if (values.some((other) => other !== value)) throw new ParameterError('was given twice with different values')
-  if (value === '' && parameter.emptyIsAbsent) return
-  parsed.values[name] = parameter.parse(value, bounds)
-  parsed.kept.push([name, value])
-}
-
-function readMany(
-  name: string,
-  parameter: Parameter<unknown>,
-  max: number,
-  query: RawQuery,
-  parsed: ParsedQuery,
-  bounds: Bounds,
-): void {
-  const found: string[] = []
-  for (const [sent, values] of query) {
-    if (isListName(name, sent)) found.push(...values.filter((value) => value !== ''))
-  }
-  if (found.length === 0) return
-  if (found.length > max) throw new ParameterError(`takes at most ${max} values, not ${found.length}`)
-  parsed.values[name] = found.map((value) => parameter.parse(value, bounds))
-  for (const value of found) parsed.kept.push([name, value])
 }
 
 /** `id_auteur[]` may also be sent as `id_auteur` or `id_auteur[0]`. */

@@ -7,7 +7,7 @@ import { type Budgets, refusalOf } from './budgets.js'
 import { malformed, PROBLEM_TYPE } from './problems.js'
 import type { Tally } from './tally.js'
 
-/** A client may read why it is refused for so long, then its connection is destroyed. */
+/** How long a refused client may read the answer before its connection is destroyed. */
 const LINGER_MILLISECONDS = 1_000
 
 type Headers = readonly [name: string, value: string][]
@@ -40,7 +40,7 @@ export class Refusals {
       const told = (budget && refusalOf('adresse', budget)) ?? problem
       const id = this.nextId()
       if (!this.write(socket, told, id, budget && this.budgets.headersOf('adresse', budget))) return
-      this.tally.refused({ id, problem: told, address, seconds: (performance.now() - startedAt) / 1000 })
+      this.tally.refused(id, told, address, (performance.now() - startedAt) / 1000)
     }
     const budget = this.budgets.isLimited ? this.budgets.take('adresse', address ?? '') : undefined
     if (budget instanceof Promise) void budget.then(answer)
@@ -70,7 +70,7 @@ export class Refusals {
   }
 }
 
-/** Why bytes are refused; undefined where the connection itself failed, and nobody is left to read an answer. */
+/** Why bytes are refused; undefined if the connection failed, so that no answer could arrive. */
 export function problemOfBytes(error: BytesError): Problem | undefined {
   const code = error.code ?? ''
   const known = codes[code]

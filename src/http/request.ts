@@ -8,11 +8,11 @@ declare module 'fastify' {
   /** What the phases of a request leave for those that follow. */
   interface FastifyRequest {
     principal: Principal | undefined
-    /** Why no credential that was sent is valid; undefined where one is. */
+    /** Why no credential is valid; undefined if one is. */
     refusal: ErrorCode | undefined
-    /** What is left to the one who paid for it; undefined where nobody did. */
+    /** What the charged account or address has left; undefined if none was charged. */
     budget: Budget | undefined
-    /** What the address paid before its credentials were looked up. */
+    /** The charge of the address before its credentials were looked up. */
     paidAhead: Budget | undefined
     versions: Versions
     /** The code of the problem that answered it. */
@@ -20,7 +20,7 @@ declare module 'fastify' {
   }
 
   interface FastifyInstance {
-    /** Bounds how often each kind of fault of ours is logged. */
+    /** Bounds how often each kind of internal error is logged. */
     faultLines: LogBudget
   }
 

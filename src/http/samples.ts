@@ -1,12 +1,5 @@
 import type { Access, Endpoint } from '../contract.js'
 
-/** How to call an operation in one language, as the descriptions of APIs have it. */
-interface Sample {
-  lang: string
-  label: string
-  source: string
-}
-
 /** What the samples of one operation are made from. */
 interface Call {
   method: string
@@ -18,8 +11,8 @@ interface Call {
 
 const EXAMPLE_SERVER = 'http://127.0.0.1:8080'
 
-/** Examples that run as they are, once the credential is in the environment. */
-export function samplesOf(endpoint: Endpoint, access: Access, serverUrl = EXAMPLE_SERVER): Sample[] {
+/** How to call an operation in some languages. The examples run as they are, with the credential in the environment. */
+export function samplesOf(endpoint: Endpoint, access: Access, serverUrl = EXAMPLE_SERVER) {
   const call = callOf(endpoint, access, serverUrl.replace(/\/$/, ''))
   return [
     { lang: 'Shell', label: 'curl', source: curl(call) },

@@ -7,13 +7,11 @@ const RESOLUTION_MILLISECONDS = 10
 const MIN_TURNS = 3
 const RETRY_SECONDS = 2
 
-export interface SheddingLimits {
+const LIMITS = {
   /** The median delay of a turn of the event loop above which new requests are shed. */
-  maxDelayMilliseconds: number
-  checkMilliseconds: number
+  maxDelayMilliseconds: 1_000,
+  checkMilliseconds: 1_000,
 }
-
-const LIMITS: SheddingLimits = { maxDelayMilliseconds: 1_000, checkMilliseconds: 1_000 }
 
 /** Answers 503 `overloaded` while most turns of the event loop are too long, probes excepted. Only tests set other limits. */
 export function shedLoad(app: FastifyInstance, { maxDelayMilliseconds, checkMilliseconds } = LIMITS): void {

@@ -35,14 +35,6 @@ interface Tallied extends ServerResponse {
   [REFUSAL]?: Problem
 }
 
-/** A refusal of bytes that never became a request. */
-export interface BareRefusal {
-  id: string
-  problem: Problem
-  address: string | undefined
-  seconds: number
-}
-
 /**
  * Counts, labels and logs every answer, exactly once. A response is counted from the moment when Node hands it over, before
  * the framework sees it, so none can go out uncounted.
@@ -81,7 +73,7 @@ export class Tally {
   }
 
   /** Counts an answer to bytes that never became a request. */
-  refused({ id, problem, address, seconds }: BareRefusal): void {
+  refused(id: string, problem: Problem, address: string | undefined, seconds: number): void {
     this.metrics.answered('*', '*', problem.status, seconds, problem.code)
     if (this.isSilent || !this.unboundedLines.take(problem.code)) return
     this.log.info({ request_id: id, status: problem.status, address, problem: problem.code }, 'request')
@@ -108,7 +100,7 @@ export class Tally {
         method,
         route,
         status,
-        ms: round(milliseconds),
+        ms: Math.round(milliseconds * 100) / 100,
         address: request && addressOf(request),
         compte: request?.principal?.id_compte,
         problem,
@@ -121,13 +113,9 @@ export class Tally {
     return LEVELS_BELOW_INFO.has(this.log.level)
   }
 
-  /** Whether clients may cause any number of such answers: nobody is known and nobody has paid, or no budget bounds them. */
+  /** Whether clients may cause any number of such answers: no account or address was charged, or no budget bounds them. */
   private isUnbounded(request: FastifyRequest | undefined, problem: ErrorCode | undefined): boolean {
     if (problem !== undefined && UNBOUNDED.has(problem)) return true
     return this.isLimited && !request?.principal && !request?.budget?.allowed
   }
-}
-
-function round(milliseconds: number): number {
-  return Math.round(milliseconds * 100) / 100
 }

@@ -2,7 +2,7 @@ import type { Server, Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { Store, Versions } from '../store/store.js'
 
-/** The event loop takes so many ready sockets from the kernel at once; with fewer open, it asks once a turn. */
+/** How many ready sockets the event loop takes from the kernel at once; with fewer open, it asks once a turn. */
 const MAX_OPEN_SOCKETS = 1_000
 
 /**
@@ -10,8 +10,8 @@ const MAX_OPEN_SOCKETS = 1_000
  *
  * A request must see every change that was committed before it was sent. In one turn the loop asks the kernel once
  * which sockets are ready, and only then do requests run, so a version read by the first of them is newer than the
- * sending of all. Two cases are not so, and read for themselves: a socket's second request in a turn, whose bytes may
- * have come since, and a process with so many sockets open that the loop may ask twice.
+ * sending of all. Two cases read for themselves: a socket's second request in a turn, whose bytes may have arrived since, and
+ * a process with so many open sockets that the loop may ask twice.
  */
 export class TurnVersions {
   private held: Versions | undefined

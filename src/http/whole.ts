@@ -34,6 +34,7 @@ const MAX_MADE_BYTES = 8_388_608
 const MAX_PROBES = 2
 
 type Deps = ServeDeps & { limits: WholeLimits }
+type Slots = { large: LargeAnswers; probes: Semaphore }
 
 /**
  * Registers reads whose response is not paged. One that fits in an eighth of the cache, and in 8 MiB, is built once for all
@@ -44,7 +45,7 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
   return (endpoint, plan) => {
     record(endpoint, true)
     const large = new LargeAnswers(endpoint.maxAtOnce ?? 1)
-    const probes = new Semaphore({ permits: MAX_PROBES })
+    const slots = { large, probes: new Semaphore({ permits: MAX_PROBES }) }
     app.route({
       method: ['GET', 'HEAD'],
       url: toRoute(endpoint.path),
@@ -57,7 +58,7 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
         const key = `${isGzip ? 'gzip' : ''} ${endpoint.path}?${new URLSearchParams(query.kept)}`
         const held = await heldFor(deps, request, key)
         if (held) return sendMade(deps, asked, held, true)
-        return answer(deps, asked, { large, probes }, key)
+        return answer(deps, asked, slots, key)
       },
     })
   }
@@ -65,26 +66,23 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
 
 /**
  * Builds a response, or waits for a request that is building the same one. They share the response, or the result that it is
- * too large; then each is refused or streamed from its own snapshot.
+ * too large; then each is refused or streamed. The request that read it streams on from its snapshot, others from their own.
  */
-async function answer(
-  deps: Deps,
-  asked: Asked,
-  { large, probes }: { large: LargeAnswers; probes: Semaphore },
-  key: string,
-): Promise<FastifyReply> {
-  let led: Reading | undefined
-  const work = () =>
-    probes.run(() => {
-      led = read(deps, asked, large)
-      return madeOf(led, asked.isGzip)
+async function answer(deps: Deps, asked: Asked, { large, probes }: Slots, key: string): Promise<FastifyReply> {
+  let reading: Promise<unknown> | undefined
+  const build = () =>
+    new Promise<Made>((resolve, reject) => {
+      const made = read(deps, asked, large, () => reject(new TooLarge()))
+      made.then((response) => resolve(response as Made), reject)
+      reading = made
     })
   try {
-    return sendMade(deps, asked, await deps.cache.make(key, asked.request.versions.donnees, work), false)
+    const { donnees } = asked.request.versions
+    return sendMade(deps, asked, await deps.cache.make(key, donnees, () => probes.run(build)), false)
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error
   }
-  return sendLarge(asked, led ? led.ended : readAlone(deps, asked, large))
+  return sendLarge(asked, reading ?? readAlone(deps, asked, large))
 }
 
 function sendMade({ admission, limits }: Deps, asked: Asked, ready: Ready, isCached: boolean): FastifyReply {
@@ -97,31 +95,19 @@ function sendMade({ admission, limits }: Deps, asked: Asked, ready: Ready, isCac
   })
 }
 
-/**
- * A response that is being read. `begun` resolves once it is known to be complete or too large, `ended` when its snapshot has
- * ended.
- */
-interface Reading {
-  begun: Promise<{ texts: string[]; isWhole: boolean; made(ready: Ready): Made }>
-  ended: Promise<void>
-}
-
 /** The response does not fit in memory. It is streamed to each caller. */
 class TooLarge extends Error {}
 
-function read({ store, cache, limits }: Deps, asked: Asked, large: LargeAnswers): Reading {
-  let begin: (start: Awaited<Reading['begun']>) => void
-  const start = new Promise<Awaited<Reading['begun']>>((resolve) => {
-    begin = resolve
-  })
-  const ended = store.stream(async (db, versions) => {
-    const { reads } = db
+/** Reads a response that fits in memory. Calls `tellLarge` for one that does not, and streams it. */
+function read(deps: Deps, asked: Asked, large: LargeAnswers, tellLarge: () => void): Promise<Made | undefined> {
+  const { store, cache, limits } = deps
+  return store.stream(async (db, versions) => {
     const pieces = asked.whole.pieces(db)[Symbol.asyncIterator]()
     const { texts, isWhole } = await collect(pieces, Math.min(cache.maxEntryBytes, MAX_MADE_BYTES))
-    begin({ texts, isWhole, made: (ready) => madeFrom({ reads }, versions, ready) })
-    if (!isWhole) await goOut(asked, large, () => sendOn(asked, limits, bytesOf(texts, pieces)))
+    if (isWhole) return madeFrom(db, versions, await readyOf(texts, asked.isGzip))
+    tellLarge()
+    await goOut(asked, large, () => sendOn(asked, limits, bytesOf(texts, pieces)))
   })
-  return { begun: Promise.race([start, ended.then(() => start)]), ended }
 }
 
 /**
@@ -133,13 +119,10 @@ function readAlone({ store, limits }: Deps, asked: Asked, large: LargeAnswers): 
   )
 }
 
-async function madeOf({ begun, ended }: Reading, isGzip: boolean): Promise<Made> {
-  const { texts, isWhole, made } = await begun
-  if (!isWhole) throw new TooLarge()
-  await ended
+async function readyOf(texts: string[], isGzip: boolean): Promise<Ready> {
   const plain = Buffer.from(texts.join(''))
   const body = isGzip ? await promisify(gzip)(plain) : plain
-  return made({ body, etag: etagOf(body) })
+  return { body, etag: etagOf(body) }
 }
 
 /** Reads at most one piece more than `maxBytes`. */

@@ -1,20 +1,23 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { Budget, Limiter } from './limits.js'
 
 export type LimitsLog = Pick<FastifyBaseLogger, 'info' | 'warn'>
 
-export interface BreakerTimes {
-  tickMilliseconds: number
+const TIMES = {
+  tickMilliseconds: 50,
   /** How many ticks a caller waits for an answer at most. */
-  patienceTicks: number
+  patienceTicks: 5,
   /** The time from a failure to the next probe. */
-  pauseMilliseconds: number
+  pauseMilliseconds: 1_000,
 }
 
-const TIMES: BreakerTimes = { tickMilliseconds: 50, patienceTicks: 5, pauseMilliseconds: 1_000 }
+export type BreakerTimes = typeof TIMES
 
 export interface Server {
   /** Its name for the log, without any secret. */
   name: string
+  /** Whose counts it keeps. */
+  clients: 'node' | 'worker'
   /** Whether there is a connection that can send commands. */
   isConnected(): boolean
   /** Runs a command that succeeds only if counting works. */
@@ -29,7 +32,8 @@ export interface Server {
  */
 export class Breaker {
   private state: 'starting' | 'up' | 'down' | 'stopped' = 'starting'
-  private readonly asked = new Set<Asked>()
+  /** What makes each waiting caller give up, and the tick of its call. Oldest first. */
+  private readonly asked = new Map<() => void, number>()
   private ticks = 0
   private ticker: NodeJS.Timeout | undefined
   private nextProbe: NodeJS.Timeout | undefined
@@ -37,38 +41,48 @@ export class Breaker {
   constructor(
     private readonly server: Server,
     private readonly log: LimitsLog,
-    /** Only tests set it. */
     private readonly times = TIMES,
   ) {}
 
-  get isUp(): boolean {
-    return this.state === 'up'
+  /** A limiter that counts at the server, or in `here` while the server is down or has not answered. */
+  limiter(here: Limiter, count: (caller: string, step: 1 | -1) => Promise<Budget>): Limiter {
+    return {
+      take: (caller) => {
+        if (this.state !== 'up') return here.take(caller)
+        return this.ask(() => count(caller, 1)).then((budget) => budget ?? here.take(caller))
+      },
+      giveBack: (caller) => {
+        if (this.state === 'up') void this.ask(() => count(caller, -1))
+        else here.giveBack(caller)
+      },
+    }
   }
 
   /** The server's answer; undefined if it refuses or does not answer in time. Never rejects. */
-  ask<T>(send: () => Promise<T>): Promise<T | undefined> {
+  private ask<T>(send: () => Promise<T>): Promise<T | undefined> {
     return new Promise((resolve) => {
-      const asked: Asked = { tick: this.ticks, giveUp: () => resolve(undefined) }
-      this.asked.add(asked)
+      const giveUp = () => resolve(undefined)
+      this.asked.set(giveUp, this.ticks)
       this.ticker ??= setInterval(() => this.tick(), this.times.tickMilliseconds).unref()
       send().then(
         (answer) => {
-          this.asked.delete(asked)
+          this.asked.delete(giveUp)
           resolve(answer)
         },
         // A failure after the caller gave up belongs to a connection that is already dropped.
-        (error) => this.asked.has(asked) && this.fail(reasonOf(error)),
+        (error) => this.asked.has(giveUp) && this.fail(reasonOf(error)),
       )
     })
   }
 
   /** Answers all waiting calls with `undefined`, and probes the server until it is back. */
   fail(reason: string): void {
-    for (const { giveUp } of this.asked) giveUp()
+    for (const giveUp of this.asked.keys()) giveUp()
     this.asked.clear()
     if (this.state === 'stopped') return
+    const { name, clients } = this.server
     if (this.state !== 'down')
-      this.log.warn(`limits: ${this.server.name} is unavailable (${reason}); each node counts separately`)
+      this.log.warn(`limits: ${name} is unavailable (${reason}); each ${clients} counts separately`)
     this.state = 'down'
     this.nextProbe ??= setTimeout(() => this.probe(), this.times.pauseMilliseconds).unref()
     this.server.reconnect()
@@ -103,20 +117,14 @@ export class Breaker {
   private tick(): void {
     const { patienceTicks, tickMilliseconds } = this.times
     this.ticks++
-    const [oldest] = this.asked
-    if (!oldest) {
+    const [oldest] = this.asked.values()
+    if (oldest === undefined) {
       clearInterval(this.ticker)
       this.ticker = undefined
-    } else if (this.ticks - oldest.tick >= patienceTicks) {
+    } else if (this.ticks - oldest >= patienceTicks) {
       this.fail(`no answer within ${patienceTicks * tickMilliseconds} ms`)
     }
   }
-}
-
-interface Asked {
-  /** When it was asked. */
-  tick: number
-  giveUp(): void
 }
 
 /**

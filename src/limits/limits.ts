@@ -8,17 +8,15 @@ export interface Budget {
 
 /** Counts the requests of each caller in windows of the clock: every window begins empty. */
 export interface Limiter {
-  readonly quota: number
-  readonly windowSeconds: number
   /** Counts one request; nothing is counted once the quota is used. Never rejects. */
   take(caller: string): Budget | Promise<Budget>
-  /** Takes back what `take` counted in this window. */
+  /** Reverses one `take` of this window. */
   giveBack(caller: string): void
 }
 
-/** Where counts are kept: in this process, in the process that its siblings share, in a server that nodes share. */
+/** Where counts are kept: in this process, in the supervisor of its workers, or in a server that nodes share. */
 export interface Limits {
-  /** The one limiter of a name; whoever shares the counts agrees on quota and window. */
+  /** The one limiter of a name. All who share it must give the same quota and window. */
   limiter(name: string, quota: number, windowSeconds: number): Limiter
   close(): Promise<void>
 }

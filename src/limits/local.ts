@@ -1,36 +1,27 @@
 import type { Budget, Limiter, Limits } from './limits.js'
 
-/** Callers counted one by one in a window; those beyond share one count, so that memory has a bound. */
+/** Callers with a count of their own in a window. Further callers share one count, which bounds the memory. */
 const MAX_CALLERS = 100_000
 const OVERFLOW_KEY = '\0'
 
 /** Counts in the memory of this process. */
 export class LocalLimits implements Limits {
-  private readonly limiters = new LimiterRegistry<LocalLimiter>()
+  private readonly byName = new Map<string, LocalLimiter>()
 
   /** Only tests set the clock. */
   constructor(private readonly now: () => number = Date.now) {}
 
+  /** Throws if the name is in use with another quota or window. */
   limiter(name: string, quota: number, windowSeconds: number): LocalLimiter {
-    return this.limiters.get(name, quota, windowSeconds, () => new LocalLimiter(quota, windowSeconds, this.now))
-  }
-
-  async close(): Promise<void> {}
-}
-
-/** One limiter for each name. */
-export class LimiterRegistry<L extends Limiter> {
-  private readonly byName = new Map<string, L>()
-
-  /** The limiter of a name, made when first asked for. Throws where the name is known with another quota or window. */
-  get(name: string, quota: number, windowSeconds: number, make: () => L): L {
-    const limiter = this.byName.get(name) ?? make()
+    const limiter = this.byName.get(name) ?? new LocalLimiter(quota, windowSeconds, this.now)
     if (limiter.quota !== quota || limiter.windowSeconds !== windowSeconds) {
       throw new Error(`the limiter ${name} counts ${limiter.quota} in ${limiter.windowSeconds} s`)
     }
     this.byName.set(name, limiter)
     return limiter
   }
+
+  async close(): Promise<void> {}
 }
 
 /** No timer runs and nothing outlives its window. A caller may spend two quotas around a window's end, never more. */

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { Redis, type Result } from 'ioredis'
-import { Breaker, type BreakerTimes, type LimitsLog, reasonOf } from './breaker.js'
-import type { Budget, Limiter, Limits } from './limits.js'
-import { LimiterRegistry } from './local.js'
+import { Breaker, type BreakerTimes, type LimitsLog, reasonOf, type Server } from './breaker.js'
+import type { Limits } from './limits.js'
 
 const START_MILLISECONDS = 1_000
 const CONNECT_MILLISECONDS = 2_000
@@ -47,131 +46,73 @@ export async function openRedisLimits(
   /** Only tests set it. */
   times?: BreakerTimes,
 ): Promise<Limits> {
-  const limits = new RedisLimits(url, fallback, log, times)
-  await limits.start()
-  return limits
-}
-
-class RedisLimits implements Limits {
-  private readonly redis: Redis
-  private readonly breaker: Breaker
-  private readonly limiters = new LimiterRegistry<RedisLimiter>()
-  private attempts = 0
-
-  constructor(
-    url: string,
-    private readonly fallback: Limits,
-    log: LimitsLog,
-    times?: BreakerTimes,
-  ) {
-    this.redis = this.connect(new URL(url))
-    const { redis } = this
-    const server = {
-      name: `${redis.options.host}:${redis.options.port}`,
-      isConnected: () => redis.status === 'ready',
-      probe: async () => {
-        await redis.palmaresCount('palmares:limite:sonde', 1_000_000_000, 1, 1)
-        this.attempts = 0
-        return true
-      },
-      // A connected client that waits for the reply to its greeting may wait for ever.
-      reconnect: () => /^(connect|ready)$/.test(redis.status) && redis.disconnect(true),
-    }
-    this.breaker = new Breaker(server, log, times)
-    redis.on('error', (error) => this.onBroken(error))
-    redis.on('close', () => this.onBroken(new Error('closed')))
+  let attempts = 0
+  const redis = connect(new URL(url), () => Math.min(50 * 2 ** Math.min(attempts++, 10), MAX_BACKOFF_MILLISECONDS))
+  const server: Server = {
+    name: `${redis.options.host}:${redis.options.port}`,
+    clients: 'node',
+    isConnected: () => redis.status === 'ready',
+    probe: async () => {
+      await redis.palmaresCount('palmares:limite:sonde', 1_000_000_000, 1, 1)
+      attempts = 0
+      return true
+    },
+    // A connected client that waits for the reply to its greeting may wait for ever.
+    reconnect: () => /^(connect|ready)$/.test(redis.status) && redis.disconnect(true),
   }
-
-  /** Waits briefly for the server, so that the first requests are shared too. */
-  async start(): Promise<void> {
-    await once(this.redis, 'ready', { signal: AbortSignal.timeout(START_MILLISECONDS) }).catch(() => undefined)
-    await this.breaker.start()
-  }
-
-  limiter(name: string, quota: number, windowSeconds: number): Limiter {
-    return this.limiters.get(name, quota, windowSeconds, () => {
-      const fallback = this.fallback.limiter(name, quota, windowSeconds)
-      return new RedisLimiter(this.redis, this.breaker, fallback, `palmares:limite:${name}:${windowSeconds}:`)
-    })
-  }
-
-  async close(): Promise<void> {
-    this.breaker.stop()
-    // Between two connections there is no connection whose end could be awaited.
-    const isConnected = this.redis.status !== 'reconnecting' && this.redis.status !== 'end'
-    const ended = isConnected && once(this.redis, 'end').catch(() => undefined)
-    this.redis.disconnect()
-    await ended
-    await this.fallback.close()
-  }
-
-  private connect(url: URL): Redis {
-    const redis = new Redis({
-      host: url.hostname.replace(/^\[|\]$/g, ''),
-      port: Number(url.port || 6379),
-      ...(url.username && { username: decodeURIComponent(url.username) }),
-      ...(url.password && { password: decodeURIComponent(url.password) }),
-      ...(url.protocol === 'rediss:' && { tls: {} }),
-      db: Number(url.pathname.slice(1)),
-      connectionName: 'palmares',
-      connectTimeout: CONNECT_MILLISECONDS,
-      disconnectTimeout: GOODBYE_MILLISECONDS,
-      retryStrategy: () => Math.min(50 * 2 ** Math.min(this.attempts++, 10), MAX_BACKOFF_MILLISECONDS),
-      enableAutoPipelining: true,
-      // The probe verifies more than a ready check, which also needs its own permission.
-      enableReadyCheck: false,
-      // Commands are neither queued nor resent, because the fallback has counted them meanwhile.
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-    })
-    redis.defineCommand('palmaresCount', { numberOfKeys: 1, lua: COUNT })
-    return redis
-  }
-
-  private onBroken(error: Error & { command?: { name: string } }): void {
+  const breaker = new Breaker(server, log, times)
+  redis.on('error', (error: Error & { command?: { name: string } }) => {
     const hasNoDatabase = error.command?.name === 'select'
     // The connection would continue on database 0, which was not configured.
-    if (hasNoDatabase) this.redis.disconnect(true)
-    this.breaker.fail(hasNoDatabase ? 'it has no such database for us' : reasonOf(error))
+    if (hasNoDatabase) redis.disconnect(true)
+    breaker.fail(hasNoDatabase ? 'it has no such database for us' : reasonOf(error))
+  })
+  redis.on('close', () => breaker.fail('connection lost'))
+  // Waits briefly for the server, so that the first requests are shared too.
+  await once(redis, 'ready', { signal: AbortSignal.timeout(START_MILLISECONDS) }).catch(() => undefined)
+  await breaker.start()
+  return {
+    limiter(name, quota, windowSeconds) {
+      const prefix = `palmares:limite:${name}:${windowSeconds}:`
+      return breaker.limiter(fallback.limiter(name, quota, windowSeconds), async (caller, step) => {
+        // Only a hash of the caller goes to the server, because it must not store logins and addresses.
+        const key = prefix + hash('sha256', caller, 'base64url').slice(0, 22)
+        const [allowed, remaining, resetSeconds] = await redis.palmaresCount(key, quota, windowSeconds, step)
+        return { allowed: allowed === 1, remaining, resetSeconds }
+      })
+    },
+    async close() {
+      breaker.stop()
+      // Between two connections there is no connection whose end could be awaited.
+      const isConnected = redis.status !== 'reconnecting' && redis.status !== 'end'
+      const ended = isConnected && once(redis, 'end').catch(() => undefined)
+      redis.disconnect()
+      await ended
+      await fallback.close()
+    },
   }
 }
 
-class RedisLimiter implements Limiter {
-  constructor(
-    private readonly redis: Redis,
-    private readonly breaker: Breaker,
-    private readonly fallback: Limiter,
-    private readonly prefix: string,
-  ) {}
-
-  get quota(): number {
-    return this.fallback.quota
-  }
-
-  get windowSeconds(): number {
-    return this.fallback.windowSeconds
-  }
-
-  take(caller: string): Budget | Promise<Budget> {
-    return this.breaker.isUp ? this.takeShared(caller) : this.fallback.take(caller)
-  }
-
-  giveBack(caller: string): void {
-    if (this.breaker.isUp) void this.count(caller, -1)
-    else this.fallback.giveBack(caller)
-  }
-
-  private async takeShared(caller: string): Promise<Budget> {
-    const answer = await this.count(caller, 1)
-    if (!answer) return this.fallback.take(caller)
-    const [allowed, remaining, resetSeconds] = answer
-    return { allowed: allowed === 1, remaining, resetSeconds }
-  }
-
-  /** Only a hash of the caller goes to the server, because it must not store logins and addresses. */
-  private count(caller: string, step: 1 | -1): Promise<[number, number, number] | undefined> {
-    const key = this.prefix + hash('sha256', caller, 'base64url').slice(0, 22)
-    return this.breaker.ask(() => this.redis.palmaresCount(key, this.quota, this.windowSeconds, step))
-  }
+function connect(url: URL, retryStrategy: () => number): Redis {
+  const redis = new Redis({
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 6379),
+    ...(url.username && { username: decodeURIComponent(url.username) }),
+    ...(url.password && { password: decodeURIComponent(url.password) }),
+    ...(url.protocol === 'rediss:' && { tls: {} }),
+    db: Number(url.pathname.slice(1)),
+    connectionName: 'palmares',
+    connectTimeout: CONNECT_MILLISECONDS,
+    disconnectTimeout: GOODBYE_MILLISECONDS,
+    retryStrategy,
+    enableAutoPipelining: true,
+    // The probe verifies more than a ready check, which also needs its own permission.
+    enableReadyCheck: false,
+    // Commands are neither queued nor resent, because the fallback has counted them meanwhile.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+  })
+  redis.defineCommand('palmaresCount', { numberOfKeys: 1, lua: COUNT })
+  return redis
 }

@@ -17,9 +17,11 @@ test('a blocked event loop does not make a worker believe that the supervisor ha
   await once(supervisor, 'message')
   const warnings: string[] = []
   const limits = new WorkerLimits((question) => supervisor.postMessage(question), {
-    warn: (text) => warnings.push(text),
-  })
+    info: () => undefined,
+    warn: (text: string) => warnings.push(text),
+  } as never)
   supervisor.on('message', (answer) => limits.heard(answer))
+  await limits.start()
   const taken = limits.limiter('essai', 5, 60).take('a')
   await nextTurn()
   for (const end = performance.now() + 1_500; performance.now() < end; );

@@ -5,9 +5,10 @@ import { FieldError } from '../model/readers.js'
 import { ImportError, type ImportReport, importDump } from '../portal/import.js'
 import type { Tally } from '../portal/merge.js'
 import type { Store } from '../store/store.js'
+import type { MiroirRessourceTable as Resource } from '../store/tables.js'
 import type { Clock } from './clock.js'
 import { BadAnswer, MirrorError } from './errors.js'
-import { type Resource, remember, throwIfTaken } from './state.js'
+import { remember, throwIfTaken } from './state.js'
 
 /** A batch is written when it reaches this number of answers, this age or this size. */
 const BATCH_ANSWERS = 500
@@ -18,29 +19,6 @@ const MERGE_SHARE = 10
 
 export type Line = Record<string, unknown> & { type: string }
 
-/**
- * Received records that are not yet in the store. Lines that are put without waiting in between are written in one transaction.
- */
-export interface Batch {
-  /**
-   * Lines of the dump that belong together, each about a record; a later line about the same record replaces it. Throws
-   * `BadAnswer` for a bad field, and takes none of them then.
-   */
-  put(lines: readonly Line[], path: string): void
-  /** Whether lines of a type are waiting to be written. */
-  holds(type: string): boolean
-  /** An answer that the lines before it came from. */
-  answered(resource: Resource): void
-  /** An address that is no longer copied. */
-  gone(chemin: string): void
-  /** Writes everything: the lines all or none, then the answers. */
-  flush(): Promise<void>
-  /** Flushes if it is time. */
-  flushIfDue(): Promise<void>
-  /** What the lines changed so far, by type. */
-  readonly tallies: ReadonlyMap<string, Tally>
-}
-
 interface BatchOptions {
   store: Store
   clock: Clock
@@ -48,7 +26,13 @@ interface BatchOptions {
   onWarning: (message: string) => void
 }
 
-export function makeBatch({ store, clock, maker, onWarning }: BatchOptions): Batch {
+export type Batch = ReturnType<typeof makeBatch>
+
+/**
+ * Received records that are not yet in the store. Lines that are put without waiting in between are written in one transaction.
+ */
+export function makeBatch({ store, clock, maker, onWarning }: BatchOptions) {
+  /** What the lines changed so far, by type. */
   const tallies = new Map<string, Tally>()
   let pending = makePending(clock.now())
   let lastMergeMilliseconds = 0
@@ -68,6 +52,7 @@ export function makeBatch({ store, clock, maker, onWarning }: BatchOptions): Bat
     const now = Math.floor(clock.now() / 1_000)
     await remember(store, { answers: [...answers.values()], gone: [...gone], now, maker })
   }
+  /** Writes everything: the lines all or none, then the answers. */
   const flush = () => {
     const taken = pending
     pending = makePending(clock.now())
@@ -78,7 +63,11 @@ export function makeBatch({ store, clock, maker, onWarning }: BatchOptions): Bat
   return {
     tallies,
     flush,
-    put(lines, path) {
+    /**
+     * Takes lines of the dump that belong together, each about a record; a later line about the same record replaces it. Throws
+     * `BadAnswer` for a bad field, and takes none of them then.
+     */
+    put(lines: readonly Line[], path: string): void {
       const all = lines.map((line) => ({ ...checked(line, path), text: JSON.stringify(line) }))
       for (const { kind, key, text } of all) {
         pending.characters += text.length
@@ -86,16 +75,20 @@ export function makeBatch({ store, clock, maker, onWarning }: BatchOptions): Bat
         pending.lines.set(`${kind.type} ${key}`, text)
       }
     },
-    holds: (type) => pending.types.has(type),
-    answered(resource) {
+    /** Whether lines of a type are waiting to be written. */
+    holds: (type: string) => pending.types.has(type),
+    /** Takes an answer that the lines before it came from. */
+    answered(resource: Resource): void {
       pending.gone.delete(resource.chemin)
       pending.answers.set(resource.chemin, resource)
     },
-    gone(chemin) {
+    /** Takes an address that is no longer copied. */
+    gone(chemin: string): void {
       pending.answers.delete(chemin)
       pending.gone.add(chemin)
     },
-    async flushIfDue() {
+    /** Flushes if it is time. */
+    async flushIfDue(): Promise<void> {
       const age = clock.now() - pending.since
       const isFull = pending.answers.size + pending.gone.size >= BATCH_ANSWERS || age >= BATCH_MILLISECONDS
       const isTime = age >= lastMergeMilliseconds * MERGE_SHARE
@@ -104,17 +97,17 @@ export function makeBatch({ store, clock, maker, onWarning }: BatchOptions): Bat
   }
 }
 
-interface Pending {
-  since: number
-  characters: number
-  types: Set<string>
-  lines: Map<string, string>
-  answers: Map<string, Resource>
-  gone: Set<string>
-}
+type Pending = ReturnType<typeof makePending>
 
-function makePending(since: number): Pending {
-  return { since, characters: 0, types: new Set(), lines: new Map(), answers: new Map(), gone: new Set() }
+function makePending(since: number) {
+  return {
+    since,
+    characters: 0,
+    types: new Set<string>(),
+    lines: new Map<string, string>(),
+    answers: new Map<string, Resource>(),
+    gone: new Set<string>(),
+  }
 }
 
 /** Reads a line as the import will, so that a fault is reported with the path that it came from. */

@@ -21,12 +21,12 @@ import {
 
 const PAGE_ROWS = 500
 
-/** What a portal must tell, and `Maybe` what may be unknown; what is not copied is not looked at. */
+/** The fields that are copied. Those in `Maybe` may be unknown. */
 const Text = Maybe(Type.String())
 const Rubriques = Type.Array(Type.Object({ id_rubrique: Id, nom: Type.String() }))
 const ListOfAuteurs = Type.Record(Type.String({ pattern: '^(0|[1-9][0-9]*)$' }), Type.Object({ id_auteur: IdText }))
 
-/** What the details of challenges and authors tell besides the fields of the record. */
+/** What the details of challenges and authors contain besides the fields of the record. */
 const OfChallenge = Type.Object({
   rubrique: Text,
   auteurs: Maybe(Type.Array(Type.Object({ id_auteur: IdText, nom: Type.String() }))),
@@ -35,7 +35,7 @@ const OfAuteur = Type.Object({ validations: Maybe(Type.Array(Type.Object({ id_ch
 
 const details = new Map(NOUNS.map((noun) => [noun, detailOf(noun)]))
 
-/** The fields of a record that its detail tells, and their shape there. */
+/** The fields of a record in its detail, and their shape there. */
 function detailOf(noun: Noun) {
   const { key, fields } = kindOfNoun(noun)
   const told = Object.entries(fields).filter(([name, { wire }]) => wire && !key.includes(name))

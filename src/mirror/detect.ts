@@ -5,7 +5,7 @@ import { jsonIn, refusal } from './shape.js'
 import type { Dialect } from './source.js'
 import type { Answer } from './transport.js'
 
-/** One answer tells the conventions apart: the ranking, which both have. */
+/** The ranking shows which convention a portal speaks: both have it. */
 export const PROBE_PATH = '/classement?limite=1'
 
 const Ranked = Type.Array(Type.Object({ id_auteur: Type.Unknown(), nom: Type.Unknown() }))
@@ -17,14 +17,14 @@ const DialectRows = Type.Record(
 )
 const DialectRanked = Type.Tuple([DialectRows], { additionalItems: Type.Object({ rel: Type.String() }) })
 
-/** Which convention an answer to the probe speaks. Throws `MirrorError` that says what came, where it is neither or an error. */
+/** The convention of an answer to the probe. Throws a `MirrorError` that describes any other answer. */
 export function dialectOf(answer: Answer): Dialect {
   const body = jsonIn(answer)
   const isDialectError = Check(DialectError, body)
   // An empty list is a 404 there.
   if (answer.status === 404 && isDialectError) return 'dialect'
   if (answer.status !== 200) throw refusal(answer, body)
-  // An empty ranking is the same in any tongue but for its version.
+  // An empty ranking is the same in both but for its version.
   const isEmpty = Array.isArray(body) && body.length === 0
   if (isEmpty ? answer.headers['api-version'] !== undefined : Check(Ranked, body)) return 'contract'
   if (Check(DialectRanked, body)) return 'dialect'

@@ -8,7 +8,7 @@ import { storedUrl } from './portal-address.js'
 import { idOf, known, Maybe, rowOfLink, shaped, textOf, throwIfAnother } from './shape.js'
 import { idFieldOf, type ListPage, type Noun, type Place, type Source } from './source.js'
 
-/** Scalars are texts; a number in the place of one says the same. */
+/** Scalars are texts; numbers are accepted too. */
 const Scalar = Type.Union([Type.String(), Type.Number()])
 const IdScalar = Type.Union([Type.String({ pattern: '^[1-9][0-9]*$' }), Type.Integer({ minimum: 1 })])
 const Link = Type.Object({ rel: Type.String(), href: Type.String() })
@@ -17,7 +17,7 @@ const Rows = <T extends TSchema>(row: T) =>
   Type.Union([Type.Record(Type.String({ pattern: '^[0-9]+$' }), row), Type.Array(row)])
 const Envelope = <T extends TSchema>(payload: T) => Type.Tuple([payload], { additionalItems: Link })
 
-/** What a portal must tell, and `Maybe` what may be unknown; what is not copied is not looked at. */
+/** The fields that are copied. Those in `Maybe` may be unknown. */
 const Text = Maybe(Type.String())
 const NamedAuteur = Type.Object({ id_auteur: IdScalar, nom: Type.String() })
 const Challenge = Type.Object({
@@ -137,7 +137,7 @@ function wholeOf(scalar: MaybeScalar, field: string, { path }: Place): number | 
   return Number(scalar)
 }
 
-/** A translation that nobody linked is 0 or empty. */
+/** 0 or empty without a translation. */
 function tradOf(scalar: MaybeScalar, at: Place): number | null {
   return wholeOf(scalar, 'id_trad', at) || null
 }

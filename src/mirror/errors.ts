@@ -2,7 +2,7 @@
 export class MirrorError extends Error {
   constructor(
     message: string,
-    /** When the other side may be asked again, in milliseconds since 1970, where it said so. */
+    /** When the portal may be asked again, in milliseconds since 1970, if it said so. */
     readonly retryAt?: number,
     options?: ErrorOptions,
   ) {
@@ -11,16 +11,16 @@ export class MirrorError extends Error {
   }
 }
 
-/** What one address answers cannot be used, though others may be as they should. */
+/** One address gave an unusable answer; others may be fine. */
 export class BadAnswer extends MirrorError {}
 
-/** Nothing whole came, or nothing that can be used now; it may be better a moment later. */
+/** No complete answer, or one that asks to retry later. */
 export class NoAnswer extends Error {
   constructor(
     message: string,
-    /** How long the other side asks to be left alone. */
+    /** How long the portal asks to wait. */
     readonly retryAfterMilliseconds?: number,
-    /** Of an answer that came. */
+    /** The status, if there was an answer. */
     readonly status?: number,
   ) {
     super(message)

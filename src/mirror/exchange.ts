@@ -9,30 +9,25 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { BadAnswer, MirrorError, NoAnswer } from './errors.js'
 
 /** What one exchange may take. */
-export interface ExchangeLimits {
-  connectMilliseconds: number
-  /** Between two signs of life. */
-  silenceMilliseconds: number
-  /** From the first byte sent to the last one received. */
-  wholeMilliseconds: number
-  bodyBytes: number
-}
-
-export const DEFAULT_EXCHANGE_LIMITS: ExchangeLimits = {
+export const DEFAULT_EXCHANGE_LIMITS = {
   connectMilliseconds: 10_000,
+  /** Between two signs of life. */
   silenceMilliseconds: 30_000,
+  /** From the first byte sent to the last one received. */
   wholeMilliseconds: 300_000,
   bodyBytes: 64 * 1024 * 1024,
 }
 
-/** An answer that came whole. */
+export type ExchangeLimits = typeof DEFAULT_EXCHANGE_LIMITS
+
+/** A complete answer. */
 export interface Raw {
   status: number
   headers: IncomingHttpHeaders
   body: Buffer
 }
 
-/** Connections that are kept, so many at once. */
+/** Keeps connections open for reuse, up to a number at once. */
 export function makeAgent(base: URL, connections: number): PlainAgent {
   const Agent = base.protocol === 'https:' ? TlsAgent : PlainAgent
   return new Agent({ keepAlive: true, maxSockets: connections })
@@ -50,7 +45,7 @@ export function exchange(
   const whole = new Promise<Raw>((resolve, reject) => {
     let isAnswered = false
     request.on('error', reject)
-    // A 101, for one, ends the request without an error. What becomes of an answer is for whoever reads its body.
+    // For example, a 101 ends the request without an error. Errors after the head are those of the body.
     request.on('close', () => isAnswered || reject(new NoAnswer('the connection ended without an answer')))
     request.on('response', (response) => {
       isAnswered = true
@@ -105,7 +100,7 @@ function watchTime(
   }
 }
 
-/** Node's own words may hold addresses; its codes do not. */
+/** Node's messages may contain addresses; its codes do not. */
 function toFault(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason
   if (error instanceof NoAnswer || error instanceof MirrorError) return error

@@ -1,27 +1,24 @@
 import { BadAnswer } from './errors.js'
 
-/** So many bad answers one after the other, or in one pass, are no fault of single records. */
+/** More bad answers, in a row or in all, are no longer a matter of single records. */
 const MAX_FAULTS_IN_A_ROW = 10
 const MAX_FAULTS_IN_A_PASS = 100
 
-/** Records that could not be read, though the pass goes on with the others. */
-export interface Faults {
-  readonly count: number
-  /**
-   * Reads a record and says whether that went well. A `BadAnswer` is told and left; the tenth in a row and the hundredth of
-   * a pass are thrown, as all else is.
-   */
-  tolerate(read: () => Promise<void>): Promise<boolean>
-}
+export type Faults = ReturnType<typeof makeFaults>
 
-export function makeFaults(tell: (message: string) => void): Faults {
+/** Records that could not be read, though the pass continues with the others. */
+export function makeFaults(warn: (message: string) => void) {
   let count = 0
   let inARow = 0
   return {
     get count() {
       return count
     },
-    async tolerate(read) {
+    /**
+     * Reads a record and returns whether that succeeded. A `BadAnswer` is a warning; the tenth in a row and the hundredth of a
+     * pass are thrown, as is any other error.
+     */
+    async tolerate(read: () => Promise<void>): Promise<boolean> {
       try {
         await read()
         inARow = 0
@@ -31,7 +28,7 @@ export function makeFaults(tell: (message: string) => void): Faults {
         count++
         inARow++
         if (inARow >= MAX_FAULTS_IN_A_ROW || count >= MAX_FAULTS_IN_A_PASS) throw error
-        tell(error.message)
+        warn(error.message)
         return false
       }
     },

@@ -1,8 +1,9 @@
+import type { MiroirRessourceTable as Resource } from '../store/tables.js'
 import type { Pass } from './context.js'
 import { BadAnswer, MirrorError } from './errors.js'
 import { bodyOf, jsonIn, tagOf } from './shape.js'
 import type { Listed, ListPage, Noun, Place } from './source.js'
-import { lookUp, type Resource } from './state.js'
+import { lookUp } from './state.js'
 import { takeRubriques } from './take.js'
 import type { Answer } from './transport.js'
 
@@ -104,7 +105,7 @@ export function isUnchanged({ status }: Answer, held: Resource | undefined): boo
   return status === 304 && held?.etag !== null && held?.etag !== undefined
 }
 
-/** The categories, where they are listed; none is remembered as seen, as one request tells them all. */
+/** The categories, if the portal lists them. One request returns them all. */
 export async function readRubriques(pass: Pass): Promise<ReadonlySet<number> | undefined> {
   const { source, store, transport, batch, passe, known } = pass
   if (!source.rubriques) return undefined

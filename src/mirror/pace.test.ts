@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makePace } from './pace.js'
+import { makePace, type Pace } from './pace.js'
 
 const START = Date.parse('2026-03-01T12:00:00Z')
 const { signal } = new AbortController()
@@ -25,8 +25,8 @@ function makeClock() {
 }
 
 test.each([
-  ['RateLimit', (pace: ReturnType<typeof makePace>) => pace.heed({ ratelimit: '"x";r=0;t=60' })],
-  ['Retry-After', (pace: ReturnType<typeof makePace>) => pace.rest(60_000)],
+  ['RateLimit', (pace: Pace) => pace.heed({ ratelimit: '"x";r=0;t=60' })],
+  ['Retry-After', (pace: Pace) => pace.rest(60_000)],
 ])(
   'queued requests obey a pause set by %s meanwhile, and then follow each other at the maximum rate',
   async (_, ask) => {
@@ -45,8 +45,8 @@ test.each([
 
 test('a window or wait past all dates pauses for a week, and is reported', async () => {
   for (const ask of [
-    (pace: ReturnType<typeof makePace>) => pace.heed({ ratelimit: '"x";r=0;t=999999999999999' }),
-    (pace: ReturnType<typeof makePace>) => pace.rest(999_999_999_999_000),
+    (pace: Pace) => pace.heed({ ratelimit: '"x";r=0;t=999999999999999' }),
+    (pace: Pace) => pace.rest(999_999_999_999_000),
   ]) {
     const pace = makePace(1, makeClock())
     ask(pace)

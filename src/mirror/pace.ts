@@ -7,28 +7,21 @@ const MAX_WAIT_MILLISECONDS = 3_600_000
 /** Longer waits are treated as a mistake: after this time, one request probes the portal. */
 const MAX_REST_MILLISECONDS = 7 * 86_400_000
 
-/** Decides when the next request may be sent, by our own limit and the portal's. */
-export interface Pace {
-  /** Waits until a request may be sent. Throws `MirrorError` if that would take more than an hour. */
-  turn(signal: AbortSignal): Promise<void>
-  /** Reads RateLimit: what is left is spread over the rest of the window; if nothing is left, requests wait for its end. */
-  heed(headers: IncomingHttpHeaders): void
-  /** Delays all requests by a time, including those that already wait; at most by a week. */
-  rest(milliseconds: number): void
-  /** How long the portal's limits made us wait so far, beyond our own limit. */
-  waitedMilliseconds(): number
-}
+export type Pace = ReturnType<typeof makePace>
 
-export function makePace(requestsPerSecond: number, clock: Clock): Pace {
+/** Decides when the next request may be sent, by our own limit and the portal's. */
+export function makePace(requestsPerSecond: number, clock: Clock) {
   const intervalMilliseconds = 1_000 / requestsPerSecond
   let ours = 0
   let theirs = 0
   let waited = 0
+  /** Delays all requests by a time, including those that already wait; at most by a week. */
   const rest = (milliseconds: number) => {
     theirs = Math.max(theirs, clock.now() + Math.min(milliseconds, MAX_REST_MILLISECONDS))
   }
   return {
-    async turn(signal) {
+    /** Waits until a request may be sent. Throws `MirrorError` if that would take more than an hour. */
+    async turn(signal: AbortSignal): Promise<void> {
       for (;;) {
         const now = clock.now()
         const slot = Math.max(now, ours)
@@ -44,10 +37,12 @@ export function makePace(requestsPerSecond: number, clock: Clock): Pace {
         if (theirs <= at) return
       }
     },
-    heed(headers) {
+    /** Reads RateLimit: what is left is spread over the rest of the window; if nothing is left, requests wait for its end. */
+    heed(headers: IncomingHttpHeaders): void {
       for (const { left, seconds } of windowsOf(headers)) rest((seconds * 1_000) / Math.max(left, 1))
     },
     rest,
+    /** How long the portal's limits made us wait so far, beyond our own limit. */
     waitedMilliseconds: () => waited,
   }
 }

@@ -31,7 +31,7 @@ export interface ListPage {
   rows: Listed[]
   /** The row that the next page begins at; undefined on the last one. */
   next: number | undefined
-  /** Rows of the whole list, where they are told. */
+  /** Rows of the whole list, if known. */
   total: number | undefined
 }
 
@@ -56,22 +56,22 @@ export interface AuteurRead {
   validations: { id_challenge: number; date: string | null }[]
 }
 
-/** How one convention asks and answers. What is read is checked first: throws `BadAnswer` that names address and field. */
+/** How one convention asks and answers. Bodies are checked first; `BadAnswer` names the path and the field. */
 export interface Source {
   dialect: Dialect
-  /** What it has lists of, in the order of `NOUNS`. */
+  /** The nouns that it lists, in the order of `NOUNS`. */
   nouns: readonly Noun[]
   /** The address of one page of a list. */
   pageOf(noun: Noun, debut: number): string
   readPage(noun: Noun, debut: number, at: Place, body: unknown, headers: IncomingHttpHeaders): ListPage
-  /** The next page that an answer without a body tells of; undefined where it tells nothing. */
+  /** The next page according to the headers of a 304; undefined if they do not say. */
   nextOf(noun: Noun, debut: number, at: Place, headers: IncomingHttpHeaders): { next: number | undefined } | undefined
   /** Where the categories are listed; undefined where only challenges name them. */
   rubriques?: { path: string; read(at: Place, body: unknown): Rubrique[] }
   readChallenge(listed: Listed, at: Place, body: unknown): ChallengeRead
   readAuteur(id: number, at: Place, body: unknown): AuteurRead
   readPlain(noun: PlainNoun, id: number, at: Place, body: unknown): Fields
-  /** Whether a 404 is one of a record or an empty list, and not of a path that nobody serves. */
+  /** Whether a 404 is for a record or an empty list, and not for an unknown path. */
   isNothing(body: unknown): boolean
 }
 

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { DATA_KINDS } from '../model/kinds.js'
 import type { Db, Store } from '../store/store.js'
+import type { MiroirTable, MiroirRessourceTable as Resource } from '../store/tables.js'
 import { MirrorError } from './errors.js'
 import type { Dialect } from './source.js'
 
@@ -9,25 +10,7 @@ const CHUNK = 500
 /** A pass that was interrupted for longer starts from the beginning, because what it saw is too old. */
 const MAX_REST_SECONDS = 24 * 3_600
 
-/** What the store remembers of the portal that it copies. */
-export interface MirrorState {
-  adresse: string
-  dialecte: Dialect | null
-  reglage: string
-  passe: number
-  /** 0 once the pass has ended; before, the number of the mirror that makes it. */
-  en_cours: number
-  activite: number
-}
-
-/** What one address last answered; see `MiroirRessourceTable`. */
-export interface Resource {
-  chemin: string
-  etag: string | null
-  passe: number
-  lecture: string
-  contenu: string | null
-}
+type MirrorState = MiroirTable & { dialecte: Dialect | null }
 
 /**
  * Makes a store the copy of an address, unless it already is. Throws `MirrorError` for a store that has its own portal, or is

@@ -10,18 +10,6 @@ export interface Answer extends Raw {
   path: string
 }
 
-export interface Transport {
-  /** The address that every path is under, without a slash at its end. */
-  readonly base: string
-  /**
-   * Reads a path under the base address: paced, tried again where that may help, redirects followed on the same origin. With
-   * a tag, 304 says that what is held is right. Throws `MirrorError`.
-   */
-  get(path: string, etag?: string | null): Promise<Answer>
-  readonly tally: Tally
-  close(): void
-}
-
 export interface Tally {
   requests: number
   /** Answers that said that nothing is new. */
@@ -31,6 +19,7 @@ export interface Tally {
 }
 
 export interface TransportOptions {
+  /** The address that every path is under, without a slash at its end. */
   base: string
   /** Sent as the cookie `api_key`, to the origin of `base` alone. */
   key: string
@@ -46,7 +35,10 @@ const MAX_REDIRECTS = 5
 const MAX_TRIES = 5
 const FIRST_RETRY_MILLISECONDS = 1_000
 
-export function makeTransport(options: TransportOptions): Transport {
+export type Transport = ReturnType<typeof makeTransport>
+
+/** The portal as the mirror asks it. */
+export function makeTransport(options: TransportOptions) {
   const { base, key, userAgent, requestsPerSecond, connections, clock, signal, limits } = options
   const agent = makeAgent(new URL(base), connections)
   const pace = makePace(requestsPerSecond, clock)
@@ -73,6 +65,10 @@ export function makeTransport(options: TransportOptions): Transport {
     }
   }
 
+  /**
+   * Reads a path under the base address: paced, retried where that may help, redirects followed on the same origin. With a tag,
+   * 304 says that the cached answer is current. Throws `MirrorError`.
+   */
   const get = async (path: string, etag?: string | null): Promise<Answer> => {
     for (let tries = 1; ; tries++) {
       try {
@@ -94,7 +90,7 @@ export function makeTransport(options: TransportOptions): Transport {
   return {
     base,
     get,
-    get tally() {
+    get tally(): Tally {
       return { ...tally, waitedMilliseconds: pace.waitedMilliseconds() }
     },
     close: () => agent.destroy(),
@@ -109,7 +105,7 @@ function throwIfLater(raw: Raw, now: number): Raw {
   throw new NoAnswer(`it answered ${raw.status}`, retryAfterMilliseconds(raw.headers, now), raw.status)
 }
 
-/** Whoever answers at all may answer better for another path, unless it is for its limits. */
+/** A portal that answers with a server error may answer other paths well. */
 function isOfOne({ status }: NoAnswer): boolean {
   return status !== undefined && status >= 500
 }

@@ -8,10 +8,10 @@ export const ROOTME_COOKIES: Cookies = new Map([
   [SESSION_COOKIE, { kind: 'session', secretIn: (value) => value.replace(/^\d+_/, '') }],
 ])
 
-/** Who signs in has a key at most: a session of before says nothing, and must not stand before the key. */
+/** For signing in: an earlier session does not count, and must not take precedence over the key. */
 export const KEY_COOKIES: Cookies = new Map([['api_key', { kind: 'cle' }]])
 
-/** What the cookie and the body of a login hold. */
+/** The value of the cookie and of the body of a login. */
 export function sessionText({ idAuteur, token }: { idAuteur: number; token: string }): string {
   return `${idAuteur}_${token}`
 }

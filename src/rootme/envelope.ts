@@ -37,7 +37,7 @@ export function keyed<Item>(items: readonly Item[]): Record<string, Item> {
   return Object.fromEntries(items.map((item, index) => [String(index), item]))
 }
 
-/** Refuses a list that has no row: the dialect answers none with an empty list. */
+/** Refuses an empty list: the dialect answers 404 for it. */
 export function refuseNone(rows: readonly unknown[]): void {
   if (rows.length === 0) throw new Problem('resource_not_found', { detail: 'The portal has nothing of the kind.' })
 }

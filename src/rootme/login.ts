@@ -12,7 +12,7 @@ import { toJsonBuffer } from '../json.js'
 import { SESSION_COOKIE, sessionText } from './credentials.js'
 import { decodeAny } from './query.js'
 
-/** A login needs far less; a body of JSON is parsed while nothing else runs. */
+/** Parsing JSON blocks the event loop, and a login is much smaller. */
 const MAX_LOGIN_BODY_BYTES = 16_384
 
 export interface RootmeLogin {
@@ -22,7 +22,7 @@ export interface RootmeLogin {
   allowGetLogin: boolean
 }
 
-/** `/login`: by a form, by JSON, by a query, or by a key alone. Never held, as it is about the caller. */
+/** `/login`: by a form, by JSON, by a query, or by a key alone. Never cached. */
 export function loginRoute(app: FastifyInstance, { login, origins, allowGetLogin }: RootmeLogin): void {
   takeAnyBody(app)
   app.route({
@@ -63,7 +63,7 @@ function isTold({ login, password }: Given): boolean {
   return login !== undefined || password !== undefined
 }
 
-/** What a client gave, in its body or else in its query. Throws `invalid_body`, or where a query may not have it `invalid_parameter`. */
+/** The login in the body, else in the query. Throws `invalid_body`, and `invalid_parameter` if the query may not contain it. */
 async function readGiven(request: FastifyRequest, allowGetLogin: boolean): Promise<Given> {
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   const inBody = body.length > 0 ? await readBody(body, request.headers['content-type']) : {}
@@ -75,7 +75,7 @@ async function readGiven(request: FastifyRequest, allowGetLogin: boolean): Promi
   throw new Problem('invalid_parameter', { detail: `The password ${message}.`, errors })
 }
 
-/** Clients mislabel what they send, so what it looks like decides. Only a multipart form needs its header, for the boundary. */
+/** Clients send wrong content types, so the text decides. Only a multipart form needs its header, for the boundary. */
 async function readBody(bytes: Buffer, contentType = ''): Promise<Given> {
   if (/^multipart\/form-data\s*;/i.test(contentType)) return readMultipart(bytes, contentType)
   const text = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1').trim()
@@ -106,7 +106,7 @@ function fromQuery(query: RawQuery): Given {
   return pick((name) => query.get(name)?.at(-1))
 }
 
-/** Texts, and numbers as the texts that they were meant to be; what is neither is as if it was empty. */
+/** Texts, and numbers as texts; any other value counts as empty. */
 function pick(find: (name: 'login' | 'password') => unknown): Given {
   const given: Given = {}
   for (const name of ['login', 'password'] as const) {

@@ -3,7 +3,7 @@ import { findAuteur, findAuteurs } from '../auteurs/queries.js'
 import { findChallenge, findChallengeTitles, findLatestValidations } from '../challenges/queries.js'
 import { findRanked } from '../classement/rank.js'
 import { findEnvironnement, findEnvironnements } from '../environnements_virtuels/queries.js'
-import { refuse, refuseUnknownPath } from '../http/methods.js'
+import { refuseUnknownPath } from '../http/methods.js'
 import { errorSender } from '../http/problems.js'
 import type { ServeDeps } from '../http/serve.js'
 import { contains, equals, ids, integer } from '../parameters.js'
@@ -21,10 +21,7 @@ import {
   presentRanked,
 } from './present.js'
 import { leading } from './query.js'
-import { detailPaths, serveDialect } from './serve.js'
-
-const COLLECTIONS = ['challenges', 'auteurs', 'classement', 'environnements_virtuels'] as const
-const WITH_DETAILS = ['challenges', 'auteurs', 'environnements_virtuels'] as const
+import { serveDialect } from './serve.js'
 
 /** The filters that lists of the dialect take, by the contract's rules of what matches. */
 export const filters = {
@@ -59,8 +56,6 @@ export function rootmeRoutes(app: FastifyInstance, deps: ServeDeps, auth: Omit<R
     guarded.addHook('onRequest', refuseUnknownPath)
     guarded.setNotFoundHandler(() => undefined)
     readRoutes(guarded, deps)
-    for (const collection of COLLECTIONS) refuse(guarded, `/${collection}`, ['GET', 'HEAD'])
-    for (const path of WITH_DETAILS.flatMap(detailPaths)) refuse(guarded, path, ['GET', 'HEAD'])
   })
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isAny, type Page, type ReadContext } from '../contract.js'
 import { Problem } from '../errors.js'
+import { refuse } from '../http/methods.js'
 import { etagOf, queryOf, type ServeDeps, sendRead } from '../http/serve.js'
 import { toJsonBuffer } from '../json.js'
 import type { Parameters, QueryValues } from '../parameters.js'
@@ -28,6 +29,8 @@ interface Shown {
   isBare?: boolean
 }
 
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
 /** The path of a read below the prefix, and the parameters that it uses. */
 interface Place {
   path: string
@@ -36,18 +39,13 @@ interface Place {
   filters: Parameters
 }
 
-/** The paths of a record: anything after its id and a slash is ignored. */
-export function detailPaths(collection: string): string[] {
-  return [`/${collection}/:id`, `/${collection}/:id/*`]
-}
-
 /** Registers the reads of the dialect. They are cached, tagged and limited like those of the contract. */
 export function serveDialect(app: FastifyInstance, deps: ServeDeps) {
   return {
     list<Filters extends Parameters, Row>(collection: string, list: List<Filters, Row>): void {
       const { filters, find, present } = list
       const place = { path: `/${collection}`, debutName: `debut_${collection}`, filters }
-      app.get(place.path, (request, reply) =>
+      serve(place.path, (request, reply) =>
         answer(request, reply, place, async ({ db }, { values, debut }) => {
           const findFrom = (row: number) => find(db, values as QueryValues<Filters>, row, PAGE_ROWS)
           const { rows, ...page } = await clamp(findFrom, debut)
@@ -58,14 +56,21 @@ export function serveDialect(app: FastifyInstance, deps: ServeDeps) {
     },
 
     detail(collection: string, { debutName = '', read }: Detail): void {
-      const handler = (request: FastifyRequest, reply: FastifyReply) => {
+      const handler: Handler = (request, reply) => {
         const id = readId((request.params as { id: string }).id)
         if (id === undefined) throw new Problem('resource_not_found', { detail: 'This is no id of the portal.' })
         const place = { path: `/${collection}/${id}`, debutName, filters: {} }
         return answer(request, reply, place, (context, { debut }) => read(context, id, debut))
       }
-      for (const path of detailPaths(collection)) app.get(path, handler)
+      serve(`/${collection}/:id`, handler)
+      // Anything after the id and a slash is ignored.
+      serve(`/${collection}/:id/*`, handler)
     },
+  }
+
+  function serve(path: string, handler: Handler): void {
+    app.get(path, handler)
+    refuse(app, path, ['GET', 'HEAD'])
   }
 
   /** The cache key has only known parameters, so that clients which add a random number to each request still hit the cache. */

@@ -18,14 +18,7 @@ const STORED = 0
 const DEFLATED = 8
 
 /** The tables of an export, by their names. Nothing else of the archive is opened. */
-export interface Archive {
-  has(table: string): boolean
-  /** Bytes of a table; 0 where it is empty or missing. */
-  bytesOf(table: string): number
-  /** The bytes of a table. Throws `ImportError` where they are not those that the archive declares. */
-  read(table: string): AsyncGenerator<Uint8Array>
-  close(): void
-}
+export type Archive = Awaited<ReturnType<typeof openArchive>>
 
 /** Where a table lies, as messages name it. */
 export function fileOf(table: string): string {
@@ -33,7 +26,7 @@ export function fileOf(table: string): string {
 }
 
 /** Opens an export and looks through the names in it before anything is read. Throws `ImportError`. */
-export async function openArchive(path: string): Promise<Archive> {
+export async function openArchive(path: string) {
   refuseOther(await readHead(path), 'ctfd')
   const options = { autoClose: false, decodeStrings: true, strictFileNames: true, validateEntrySizes: true }
   const zip = await yauzl.openPromise(path, options).catch((error: Error) => {
@@ -45,9 +38,11 @@ export async function openArchive(path: string): Promise<Archive> {
     const folder = folderOf(entries)
     const entryOf = (table: string) => entries.get(`${folder}${fileOf(table)}`)
     return {
-      has: (table) => entryOf(table) !== undefined,
-      bytesOf: (table) => entryOf(table)?.uncompressedSize ?? 0,
-      read: (table) => readEntry(zip, entryOf(table) as Entry, fileOf(table)),
+      has: (table: string) => entryOf(table) !== undefined,
+      /** 0 for a table that is empty or missing. */
+      bytesOf: (table: string) => entryOf(table)?.uncompressedSize ?? 0,
+      /** Throws `ImportError` if the bytes are not those that the archive declares. */
+      read: (table: string) => readEntry(zip, entryOf(table) as Entry, fileOf(table)),
       close: () => zip.close(),
     }
   } catch (error) {

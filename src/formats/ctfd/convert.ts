@@ -19,15 +19,10 @@ export interface CtfdOptions {
 /** Reads an export of CTFd, whole, before anything is changed. Throws `ImportError` with what is wrong and where. */
 export async function convertCtfd(path: string, { freeze, onProgress }: CtfdOptions): Promise<Converted> {
   const archive = await openArchive(path)
-  const faults = new Faults()
-  const [leftOut, warnings] = [new Notes(), new Notes()]
-  let contest: Contest
-  try {
-    const source = { archive, faults, onProgress: progressOf(archive, onProgress) }
-    contest = await readContest(source, { freeze, leftOut, warnings })
-  } finally {
-    archive.close()
-  }
+  const found = { faults: new Faults(), leftOut: new Notes(), warnings: new Notes() }
+  const source = { ...found, archive, onProgress: progressOf(archive, onProgress) }
+  const contest = await readContest(source, freeze).finally(archive.close)
+  const { faults, leftOut, warnings } = found
   const solves = firstSolves(contest.solves, warnings)
   const shown = {
     auteurs: toAuteurs(contest, solves, warnings, faults),
@@ -92,24 +87,16 @@ interface Shown {
   challenges: DumpRecord[]
 }
 
-function toChallenges(
-  { challenges }: Contest,
-  warnings: Notes,
-  faults: Faults,
-): Pick<Shown, 'rubriques' | 'challenges'> {
+function toChallenges({ challenges }: Contest, warnings: Notes, faults: Faults): Omit<Shown, 'auteurs'> {
   const shown: DumpRecord[] = []
   const rubriques = new Map<string, DumpRecord & { type: 'rubrique' }>()
   const idOf = stableIds()
   for (const [id_challenge, { name, category, description, value, isShown }] of challenges) {
     if (!isShown) continue
-    attempt(
-      faults,
-      () => `${fileOf('challenges')}: category of id ${id_challenge}`,
-      () => {
-        if (!rubriques.has(category))
-          rubriques.set(category, { type: 'rubrique', id_rubrique: idOf(category), nom: category })
-      },
-    )
+    attempt(faults, `${fileOf('challenges')}: category of id ${id_challenge}`, () => {
+      if (!rubriques.has(category))
+        rubriques.set(category, { type: 'rubrique', id_rubrique: idOf(category), nom: category })
+    })
     const { html, kept } = toHtml(description)
     if (kept === 'plain')
       warnings.add(

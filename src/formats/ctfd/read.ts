@@ -1,5 +1,5 @@
 import { FieldError, text } from '../../model/readers.js'
-import { type Row, read, throwIfAny } from '../faults.js'
+import { type Row, read, refuse, throwIfAny } from '../faults.js'
 import type { Notes } from '../notes.js'
 import { id, idOrNull, naiveInstant, truth, unixSeconds, wholePoints } from '../values.js'
 import { fileOf } from './archive.js'
@@ -18,21 +18,19 @@ const NEEDED = ['config', 'challenges', 'solves', 'awards']
  * Reads what is needed of the tables that are needed, in the order in which they refer to each other. Faults end it with the
  * table that has them. Throws `ImportError`.
  */
-export async function readContest(
-  source: Source,
-  options: { freeze: boolean; leftOut: Notes; warnings: Notes },
-): Promise<Contest> {
+export async function readContest(source: Source, isFrozen: boolean): Promise<Contest> {
+  const { leftOut } = source
   needTables(source, NEEDED)
-  const config = await readConfig(source, options.freeze)
+  const config = await readConfig(source, isFrozen)
   const account = config.mode === 'teams' ? 'team' : 'user'
   needTables(source, [`${account}s`])
-  const accounts = await readAccounts(source, account, options)
-  const challenges = await readChallenges(source, options.warnings)
-  for (const { isShown } of challenges.values()) if (!isShown) options.leftOut.add('challenge(s) that are not visible')
-  const known = { account, accounts, challenges, before: config.freeze, leftOut: options.leftOut } as const
+  const accounts = await readAccounts(source, account)
+  const challenges = await readChallenges(source)
+  for (const { isShown } of challenges.values()) if (!isShown) leftOut.add('challenge(s) that are not visible')
+  const known = { account, accounts, challenges, before: config.freeze } as const
   const solves = await readSolves(source, known)
   await readDates(source, solves)
-  if (config.freeze !== undefined) dropLate(source, solves, config.freeze, options.leftOut)
+  if (config.freeze !== undefined) dropLate(source, solves, config.freeze)
   throwIfAny(source.faults)
   return { account, accounts, challenges, solves, awards: await readAwards(source, known) }
 }
@@ -59,32 +57,27 @@ async function readConfig(source: Source, isFrozen: boolean): Promise<{ mode: un
   return { mode, freeze: freeze ?? undefined }
 }
 
-async function readAccounts(
-  source: Source,
-  account: Contest['account'],
-  { leftOut, warnings }: { leftOut: Notes; warnings: Notes },
-): Promise<Map<number, Account>> {
+async function readAccounts(source: Source, account: Contest['account']): Promise<Map<number, Account>> {
   const accounts = new Map<number, Account>()
   await readTable(source, `${account}s`, ['id', 'name', 'hidden', 'banned'], (row) => {
     const own = readId(row, accounts)
     const isShown = !read(row, 'hidden', truth) && !read(row, 'banned', truth)
     if (!isShown) {
       accounts.set(own, { name: '', isShown })
-      leftOut.add(`${account}(s) that are hidden or banned`)
+      source.leftOut.add(`${account}(s) that are hidden or banned`)
       return
     }
     let name = read(row, 'name', text(MAX_NAME))
     if (name.trim() === '') {
       name = `${account}-${own}`
-      warnings.add(`${account}(s) without a name are called ${account}-ID`, own)
+      source.warnings.add(`${account}(s) without a name are called ${account}-ID`, own)
     }
     accounts.set(own, { name, isShown })
   })
-  throwIfAny(source.faults)
   return accounts
 }
 
-async function readChallenges(source: Source, warnings: Notes): Promise<Map<number, Challenge>> {
+async function readChallenges(source: Source): Promise<Map<number, Challenge>> {
   const initials = await readInitials(source)
   const challenges = new Map<number, Challenge>()
   await readTable(source, 'challenges', ['id', 'name', 'category', 'value'], (row) => {
@@ -97,17 +90,16 @@ async function readChallenges(source: Source, warnings: Notes): Promise<Map<numb
     let category = read(row, 'category', text(MAX_NAME))
     if (category.trim() === '') {
       category = UNCATEGORIZED
-      warnings.add(`challenge(s) without a category are put under ${UNCATEGORIZED}`, own)
+      source.warnings.add(`challenge(s) without a category are put under ${UNCATEGORIZED}`, own)
     }
     const name = read(row, 'name', text(MAX_NAME))
     const description = read(row, 'description', text(MAX_TEXT))
-    challenges.set(own, { name, category, description, value: readValue(row, own, initials, warnings), isShown })
+    challenges.set(own, { name, category, description, value: readValue(row, own, initials, source.warnings), isShown })
   })
-  throwIfAny(source.faults)
   return challenges
 }
 
-/** A dynamic challenge that nobody has solved yet may have no value of its own. */
+/** An unsolved dynamic challenge may have no value of its own. */
 function readValue(row: Row, own: number, initials: ReadonlyMap<number, number>, warnings: Notes): number {
   if (row.value !== null && row.value !== undefined) return read(row, 'value', wholePoints)
   const initial =
@@ -135,7 +127,6 @@ interface Known {
   challenges: ReadonlyMap<number, Challenge>
   /** Seconds since 1970 from which on nothing counts. */
   before: number | undefined
-  leftOut: Notes
 }
 
 async function readSolves(source: Source, known: Known): Promise<Map<number, Solve>> {
@@ -146,11 +137,10 @@ async function readSolves(source: Source, known: Known): Promise<Map<number, Sol
     const challenge = read(row, 'challenge_id', id)
     const found = known.challenges.get(challenge)
     if (!found) throw new FieldError(`challenge_id names ${challenge}, which ${fileOf('challenges')} does not have`)
-    if (account === null) known.leftOut.add(`solve(s) without a ${known.account}`)
-    else if (!found.isShown || !known.accounts.get(account)?.isShown) known.leftOut.add('solve(s) of those')
+    if (account === null) source.leftOut.add(`solve(s) without a ${known.account}`)
+    else if (!found.isShown || !known.accounts.get(account)?.isShown) source.leftOut.add('solve(s) of those')
     else solves.set(own, { account, challenge, date: read(row, 'date', naiveInstant) ?? undefined })
   })
-  throwIfAny(source.faults)
   return solves
 }
 
@@ -169,15 +159,12 @@ async function readDates(source: Source, solves: Map<number, Solve>): Promise<vo
   for (const { date } of solves.values()) if (date === undefined) nbMissing++
   if (nbMissing === 0) return
   if (!source.archive.has('submissions')) {
-    const file = fileOf('submissions')
-    source.faults.add(undefined, `${file} is missing; the dates of ${nbMissing} solve(s) are in it`)
-    throwIfAny(source.faults)
+    throw refuse(`${fileOf('submissions')} is missing; the dates of ${nbMissing} solve(s) are in it`)
   }
   await readTable(source, 'submissions', ['id', 'date'], (row) => {
     const solve = solves.get(read(row, 'id', id))
     if (solve?.date === undefined && solve) solve.date = read(row, 'date', naiveInstant)
   })
-  throwIfAny(source.faults)
   for (const [own, { date }] of solves) {
     if (date !== undefined) continue
     source.faults.add(`${fileOf('solves')}: id ${own}`, `is not in ${fileOf('submissions')}`)
@@ -185,7 +172,7 @@ async function readDates(source: Source, solves: Map<number, Solve>): Promise<vo
   throwIfAny(source.faults)
 }
 
-function dropLate({ faults }: Source, solves: Map<number, Solve>, freeze: number, leftOut: Notes): void {
+function dropLate({ faults, leftOut }: Source, solves: Map<number, Solve>, freeze: number): void {
   for (const [own, { date }] of solves) {
     if (date === null || date === undefined) {
       faults.add(`${fileOf('solves')}: id ${own}`, 'has no date, so it is not known whether --freeze leaves it out')
@@ -198,7 +185,8 @@ function dropLate({ faults }: Source, solves: Map<number, Solve>, freeze: number
 
 async function readAwards(source: Source, known: Known): Promise<Contest['awards']> {
   const awards = new Map<number, number>()
-  const { leftOut, before, accounts } = known
+  const { leftOut } = source
+  const { before, accounts } = known
   await readTable(source, 'awards', ['value', `${known.account}_id`], (row) => {
     const account = readAccountId(row, known)
     const value = row.value === null ? 0 : read(row, 'value', wholePoints)
@@ -210,6 +198,5 @@ async function readAwards(source: Source, known: Known): Promise<Contest['awards
       return leftOut.add('award(s) at the freeze or after it')
     awards.set(account, (awards.get(account) ?? 0) + value)
   })
-  throwIfAny(source.faults)
   return awards
 }

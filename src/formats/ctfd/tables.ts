@@ -1,20 +1,23 @@
 import { FieldError } from '../../model/readers.js'
 import type { Faults } from '../../portal/faults.js'
-import { attempt, isRow, type Row, read, refuse } from '../faults.js'
+import { attempt, isRow, type Row, read, refuse, throwIfAny } from '../faults.js'
 import { readResults } from '../json.js'
+import type { Notes } from '../notes.js'
 import { id } from '../values.js'
 import { type Archive, fileOf } from './archive.js'
 
-/** The tables of an open export, the faults in them, and a callback for progress. */
+/** The tables of an open export, what is to be reported about them, and a callback for progress. */
 export interface Source {
   archive: Archive
   faults: Faults
+  leftOut: Notes
+  warnings: Notes
   onProgress: (records: number, bytes: number) => void
 }
 
 /**
- * Reads a table record by record, with only the current one in memory. A table whose first record lacks columns is refused,
- * because it is of another version; faults of single records are added to `faults`.
+ * Reads a table record by record, with only the current one in memory. Throws `ImportError` if its first record lacks columns,
+ * because it is of another version, and at its end if records have faults.
  */
 export async function readTable(
   source: Source,
@@ -34,8 +37,8 @@ export async function readTable(
   for await (const rows of readResults(counted(), file)) {
     for (const row of rows) {
       result++
-      const place = () => `${file}: result ${result}${nameOf(row)}`
-      if (!isRow(row)) source.faults.add(place(), 'must be an object')
+      const place = `${file}: result ${result}${nameOf(row)}`
+      if (!isRow(row)) source.faults.add(place, 'must be an object')
       else {
         const missing = columns.filter((column) => !Object.hasOwn(row, column)).join(', ')
         if (missing !== '' && result === 1) throw refuse(`${file} has no ${missing}; ${VERSIONS}`)
@@ -48,6 +51,7 @@ export async function readTable(
     source.onProgress(rows.length, bytes)
     bytes = 0
   }
+  throwIfAny(source.faults)
 }
 
 /** Versions differ in what they have, and what they say of themselves means nothing. */
