@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { Count, endpoint, IdText, Instant, isAny, OrNull, Score, Text } from '../contract.js'
 import { formatInstant } from '../instant.js'
+import type { Row } from '../model/kind.js'
+import type { auteurs } from '../model/kinds.js'
 import { contains, equals, Id, id, ids, offset, pageSize } from '../parameters.js'
 
 const tag = { name: 'auteurs', description: "The portal's users." }
@@ -104,20 +106,13 @@ export function presentProgression(row: ProgressionRow): Static<typeof Progressi
   }
 }
 
-export interface AuteurItemRow {
-  id_auteur: number
-  nom: string
-}
+export type AuteurItemRow = Pick<AuteurRow, 'id_auteur' | 'nom'>
 
-export interface AuteurRow extends AuteurItemRow {
-  score: number
+export interface AuteurRow
+  extends Omit<Row<typeof auteurs>, 'nom_plie' | 'statut_cle' | 'lang_cle' | 'groupe_cle' | 'base' | 'cle_classement'> {
   position: number
-  statut: string
-  lang: string
-  nb_validations: number
   challenges: { id_challenge: number; url_challenge: string; titre: string }[]
   validations: { id_challenge: number; titre: string; id_rubrique: number; score: number; date: number | null }[]
-  groupe: string
 }
 
 /** The seed's list: an object keyed by the index of the row on its page. */

@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { Count, endpoint, IdText, Instant, isAny, OrNull, Score, Text } from '../contract.js'
 import { formatInstant } from '../instant.js'
+import type { Row } from '../model/kind.js'
+import type { challenges } from '../model/kinds.js'
 import { contains, equals, Id, id, ids, integer, offset, pageSize } from '../parameters.js'
 
 const tag = { name: 'challenges', description: 'Challenges and who solved them.' }
@@ -132,25 +134,12 @@ export function presentProgression(row: ProgressionRow): Static<typeof Progressi
   }
 }
 
-export interface ChallengeItemRow {
-  id_challenge: number
-  titre: string
-  soustitre: string
-  lang: string
-  score: number
-  id_rubrique: number
-  rubrique: string
-  difficulte: string
-  id_trad: number | null
-  url_challenge: string
-  date_publication: number | null
-  nb_validations: number
-}
+export type ChallengeItemRow = Omit<ChallengeRow, 'descriptif' | 'traductions' | 'auteurs' | 'premiere'>
 
 export type ChallengeTitleRow = Omit<ChallengeItemRow, 'nb_validations'>
 
-export interface ChallengeRow extends ChallengeItemRow {
-  descriptif: string
+export interface ChallengeRow extends Omit<Row<typeof challenges>, 'titre_plie' | 'soustitre_plie' | 'lang_cle'> {
+  rubrique: string
   traductions: { id_challenge: number; lang: string }[]
   auteurs: { id_auteur: number; nom: string }[]
   premiere: ValidationRow | undefined
