@@ -20,9 +20,6 @@ export interface StepOutcome {
   refused: Map<number, Refusal>
 }
 
-/** Rows are made and sent so many at a time, so that nothing else waits long. */
-const LOADED_AT_ONCE = 1_000
-
 /** Makes what steps need on a connection, where it is missing. */
 export async function makeLots(db: Db): Promise<void> {
   const kinds = KINDS.filter(({ isLive }) => isLive)
@@ -36,9 +33,9 @@ export async function makeLots(db: Db): Promise<void> {
 }
 
 /** The lots of a kind; of a line, `absents` says which fields it does not name, and is null where it is a whole record. */
-function liveLotsOf(kind: Kind): Lot[] {
-  const [own, ...rest] = lotsOf(kind) as [Lot, ...Lot[]]
-  return [{ ...own, columns: { ...own.columns, absents: 'bigint' } }, ...rest]
+function liveLotsOf(kind: Kind): [own: Lot, ...listed: Lot[]] {
+  const [own, ...listed] = lotsOf(kind) as [Lot, ...Lot[]]
+  return [{ ...own, columns: { ...own.columns, absents: 'bigint' } }, ...listed]
 }
 
 /** Applies one step: its lines see all that came before. Undefined where it is to be halved first. Throws `PointsError`. */
@@ -52,27 +49,22 @@ export async function applyStep(db: Db, { kind, isRemoval, lines }: Step): Promi
 
 async function loadLots(db: Db, kind: Kind, isRemoval: boolean, lines: readonly NumberedLine[]): Promise<void> {
   const [own, listed] = liveLotsOf(kind)
-  const columns = Object.keys(own!.columns)
-  const toRow = ({ number, row, absents }: NumberedLine) => {
-    return [...filled([number, isRemoval ? 1 : 0, ...row], columns.length - 1), absents ?? null]
-  }
-  for (let from = 0; from < lines.length; from += LOADED_AT_ONCE) {
-    await db.load(lotOf(own!.table), columns, lines.slice(from, from + LOADED_AT_ONCE).map(toRow))
-  }
-  if (!listed) return
-  for (const rows of childrenOf(lines)) await db.load(lotOf(listed.table), Object.keys(listed.columns), rows)
+  await db.load(lotOf(own.table), Object.keys(own.columns), rowsOf(lines, isRemoval, Object.keys(own.columns).length))
+  if (listed) await db.load(lotOf(listed.table), Object.keys(listed.columns), listedIn(lines))
 }
 
-/** The rows of the lists in lines, some at a time. */
-function* childrenOf(lines: readonly NumberedLine[]): Generator<unknown[][]> {
-  let rows: unknown[][] = []
-  for (const { number, children } of lines) {
-    rows.push(...children().map((child) => [number, ...child]))
-    if (rows.length < LOADED_AT_ONCE) continue
-    yield rows
-    rows = []
+/** The columns that a removal does not fill are null. */
+function* rowsOf(lines: readonly NumberedLine[], isRemoval: boolean, width: number): Generator<unknown[]> {
+  for (const { number, row, absents } of lines) {
+    const filled = [number, isRemoval ? 1 : 0, ...row]
+    while (filled.length < width - 1) filled.push(null)
+    yield [...filled, absents ?? null]
   }
-  if (rows.length > 0) yield rows
+}
+
+/** The rows of the lists in lines. */
+function* listedIn(lines: readonly NumberedLine[]): Generator<unknown[]> {
+  for (const { number, children } of lines) for (const child of children()) yield [number, ...child]
 }
 
 async function applyLots(
@@ -107,17 +99,14 @@ async function applyLots(
   return outcome
 }
 
-function filled(row: unknown[], width: number): unknown[] {
-  return [...row, ...Array.from({ length: width - row.length }, () => null)]
-}
-
 /** Takes lines out of a lot. */
 async function drop(db: Db, kind: Kind, lines: readonly number[]): Promise<void> {
   if (lines.length === 0) return
-  for (let from = 0; from < lines.length; from += LOADED_AT_ONCE) {
-    const rows = lines.slice(from, from + LOADED_AT_ONCE).map((line) => [line])
-    await db.load('lot_lignes', ['ligne'], rows)
-  }
+  await db.load(
+    'lot_lignes',
+    ['ligne'],
+    lines.map((line) => [line]),
+  )
   const dropped = 'ligne in (select ligne from lot_lignes)'
   await Promise.all(lotsOf(kind).map(({ table }) => db.exec(`delete from ${lotOf(table)} where ${dropped}`)))
   await db.run(forgetLines)
