@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { Count, endpoint, IdText, Instant, isAny, OrNull, Score, Text } from '../contract.js'
+import { Count, endpoint, IdText, Instant, isAny, OrNull, presentInstant, Score, Text } from '../contract.js'
 import { formatInstant } from '../instant.js'
 import type { Row } from '../model/kind.js'
 import type { auteurs } from '../model/kinds.js'
@@ -90,20 +90,14 @@ export const getProgression = endpoint({
   errors: ['invalid_parameter', 'resource_not_found'],
 })
 
-export interface ProgressionRow {
+export interface ProgressionRow extends Omit<Static<typeof Progression>, 'id_auteur' | 'points'> {
   id_auteur: number
-  score_initial: number
-  score: number
   points: { date: number; score: number }[]
 }
 
 export function presentProgression(row: ProgressionRow): Static<typeof Progression> {
-  return {
-    id_auteur: String(row.id_auteur),
-    score_initial: row.score_initial,
-    score: row.score,
-    points: row.points.map(({ date, score }) => ({ date: formatInstant(date), score })),
-  }
+  const points = row.points.map(({ date, score }) => ({ date: formatInstant(date), score }))
+  return { ...row, id_auteur: String(row.id_auteur), points }
 }
 
 export type AuteurItemRow = Pick<AuteurRow, 'id_auteur' | 'nom'>
@@ -144,7 +138,7 @@ export function presentAuteur(
       titre: validation.titre,
       id_rubrique: validation.id_rubrique,
       score: validation.score,
-      date: validation.date === null ? null : formatInstant(validation.date),
+      date: presentInstant(validation.date),
     })),
     groupe: row.groupe,
   }
