@@ -27,13 +27,8 @@ const MAX_WAITING = 1_000
  * Live lines use temporary tables of a few rows. PostgreSQL has no statistics for them, overestimates them and would scan whole
  * tables in joins. So joins keep their written order, which starts with the temporary table, and use indexes.
  */
-const BY_INDEX = [
-  'enable_seqscan = off',
-  'enable_hashjoin = off',
-  'enable_mergejoin = off',
-  'join_collapse_limit = 1',
-  'jit = off',
-].map((setting) => `set local ${setting}`)
+const BY_INDEX = `set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
+  set local join_collapse_limit = 1; set local jit = off`
 
 export const SELECT_VERSIONS =
   'select version_donnees as donnees, version_comptes as comptes, identite, pg_is_in_recovery() as "isReplica" from etat'
@@ -115,7 +110,7 @@ export class Server {
     const { timeoutMilliseconds } = this.options
     const lockMilliseconds = Math.min(LOCK_MILLISECONDS, timeoutMilliseconds ?? LOCK_MILLISECONDS)
     const patience = timeoutMilliseconds === undefined ? undefined : timeoutMilliseconds + lockMilliseconds
-    const settings = [...(domain === 'donnees' ? BY_INDEX : []), `set local statement_timeout = ${patience ?? 0}`]
+    const settings = [...(domain === 'donnees' ? [BY_INDEX] : []), `set local statement_timeout = ${patience ?? 0}`]
     return this.lend(patience, (db) =>
       transaction(db, { domains: [domain], lockMilliseconds, settings }, async () => ({
         value: await work(db),
