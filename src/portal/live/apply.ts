@@ -14,11 +14,8 @@ export interface Refusal {
   reessayer?: true
 }
 
-/** What a step did: the lines whose record was as it says already, and those that are refused. */
-export interface StepOutcome {
-  known: Set<number>
-  refused: Map<number, Refusal>
-}
+/** The lines that a step did not apply: the record is as the line says already, or the line is refused. */
+export type StepOutcome = ReadonlyMap<number, 'connue' | Refusal>
 
 /** Makes what steps need on a connection, where it is missing. */
 export async function makeLots(db: Db): Promise<void> {
@@ -49,17 +46,12 @@ export async function applyStep(db: Db, { kind, isRemoval, lines }: Step): Promi
 
 async function loadLots(db: Db, kind: Kind, isRemoval: boolean, lines: readonly NumberedLine[]): Promise<void> {
   const [own, listed] = liveLotsOf(kind)
-  await db.load(lotOf(own.table), Object.keys(own.columns), rowsOf(lines, isRemoval, Object.keys(own.columns).length))
+  await db.load(lotOf(own.table), Object.keys(own.columns), rowsOf(lines, isRemoval))
   if (listed) await db.load(lotOf(listed.table), Object.keys(listed.columns), listedIn(lines))
 }
 
-/** The columns that a removal does not fill are null. */
-function* rowsOf(lines: readonly NumberedLine[], isRemoval: boolean, width: number): Generator<unknown[]> {
-  for (const { number, row, absents } of lines) {
-    const filled = [number, isRemoval ? 1 : 0, ...row]
-    while (filled.length < width - 1) filled.push(null)
-    yield [...filled, absents ?? null]
-  }
+function* rowsOf(lines: readonly NumberedLine[], isRemoval: boolean): Generator<unknown[]> {
+  for (const { number, row, absents } of lines) yield [number, isRemoval ? 1 : 0, ...row, absents ?? null]
 }
 
 /** The rows of the lists in lines. */
@@ -81,15 +73,14 @@ async function applyLots(
     Promise.all(preparing.map((sql) => db.exec(sql))).then(() => find(rules.known)),
     ...refusing.map(({ select }) => find<{ id: number | string }>(select)),
   ])
-  const refused = new Map<number, Refusal>()
+  const outcome = new Map<number, 'connue' | Refusal>(known.map(({ ligne }) => [ligne, 'connue']))
   for (const [i, found] of refusals.entries()) {
-    for (const { ligne, id } of found) refused.set(ligne, { raison: refusing[i]!.reason(id) })
+    for (const { ligne, id } of found) outcome.set(ligne, { raison: refusing[i]!.reason(id) })
   }
-  const outcome = { known: new Set(known.map(({ ligne }) => ligne)), refused }
-  const done = [...outcome.known, ...refused.keys()]
-  if (done.length < lines.length) {
-    await drop(db, kind, done)
-    const isAlone = lines.length - done.length === 1
+  const left = lines.length - outcome.size
+  if (left > 0) {
+    await drop(db, kind, [...outcome.keys()])
+    const isAlone = left === 1
     const [weight] = rules.weight && !isAlone ? await db.select<{ poids: number }>(rules.weight) : []
     if (weight && weight.poids > MAX_WEIGHT) return undefined
     const [between] = rules.between && !isAlone ? await db.select<{ points: number }>(rules.between) : []
