@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import type { ErrorCode } from './errors.js'
+import { formatInstant } from './instant.js'
 import type { Scope } from './model/scopes.js'
 import type { Parameters, PathValues, QueryValues } from './parameters.js'
 import type { Db } from './store/store.js'
@@ -14,6 +15,11 @@ export const Count = Type.Integer({ minimum: 0 })
 export const Text = (description: string) => Type.String({ description })
 export const Instant = Type.String({ format: 'date-time', pattern: 'Z$', description: 'UTC, whole seconds.' })
 export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+/** An instant that may be unknown. */
+export function presentInstant(seconds: number | null): string | null {
+  return seconds === null ? null : formatInstant(seconds)
+}
 
 /**
  * One operation, as data: its route, its checks, its types and its description all come from here. A read is a GET whose body

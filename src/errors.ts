@@ -143,6 +143,12 @@ export interface ProblemOptions {
   cause?: unknown
 }
 
+/** A row that a query found. Throws `resource_not_found` where there is none. */
+export function found<R>(row: R | undefined, what: string): R {
+  if (row === undefined) throw new Problem('resource_not_found', { detail: `The portal has no ${what} with this id.` })
+  return row
+}
+
 /** What code anywhere throws to answer a client with an entry of the catalogue. */
 export class Problem extends Error {
   readonly status: number

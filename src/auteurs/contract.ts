@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox'
-import { Count, endpoint, IdText, Instant, isAny, OrNull, Score, Text } from '../contract.js'
+import { Count, endpoint, IdText, Instant, isAny, OrNull, presentInstant, Score, Text } from '../contract.js'
 import { formatInstant } from '../instant.js'
+import type { Row } from '../model/kind.js'
+import type { auteurs } from '../model/kinds.js'
 import { contains, equals, Id, id, ids, offset, pageSize } from '../parameters.js'
 
 const tag = { name: 'auteurs', description: "The portal's users." }
@@ -88,36 +90,23 @@ export const getProgression = endpoint({
   errors: ['invalid_parameter', 'resource_not_found'],
 })
 
-export interface ProgressionRow {
+export interface ProgressionRow extends Omit<Static<typeof Progression>, 'id_auteur' | 'points'> {
   id_auteur: number
-  score_initial: number
-  score: number
   points: { date: number; score: number }[]
 }
 
 export function presentProgression(row: ProgressionRow): Static<typeof Progression> {
-  return {
-    id_auteur: String(row.id_auteur),
-    score_initial: row.score_initial,
-    score: row.score,
-    points: row.points.map(({ date, score }) => ({ date: formatInstant(date), score })),
-  }
+  const points = row.points.map(({ date, score }) => ({ date: formatInstant(date), score }))
+  return { ...row, id_auteur: String(row.id_auteur), points }
 }
 
-export interface AuteurItemRow {
-  id_auteur: number
-  nom: string
-}
+export type AuteurItemRow = Pick<AuteurRow, 'id_auteur' | 'nom'>
 
-export interface AuteurRow extends AuteurItemRow {
-  score: number
+export interface AuteurRow
+  extends Omit<Row<typeof auteurs>, 'nom_plie' | 'statut_cle' | 'lang_cle' | 'groupe_cle' | 'base' | 'cle_classement'> {
   position: number
-  statut: string
-  lang: string
-  nb_validations: number
   challenges: { id_challenge: number; url_challenge: string; titre: string }[]
   validations: { id_challenge: number; titre: string; id_rubrique: number; score: number; date: number | null }[]
-  groupe: string
 }
 
 /** The seed's list: an object keyed by the index of the row on its page. */
@@ -149,7 +138,7 @@ export function presentAuteur(
       titre: validation.titre,
       id_rubrique: validation.id_rubrique,
       score: validation.score,
-      date: validation.date === null ? null : formatInstant(validation.date),
+      date: presentInstant(validation.date),
     })),
     groupe: row.groupe,
   }

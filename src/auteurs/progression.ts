@@ -1,4 +1,4 @@
-import { Problem } from '../errors.js'
+import { found } from '../errors.js'
 import { UNKNOWN_DATE } from '../instant.js'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
@@ -10,9 +10,10 @@ const MAX_POINTS = 500
 export async function findProgression(db: Db, idAuteur: number): Promise<ProgressionRow> {
   const id = { id: idAuteur }
   const [auteur, solved] = await Promise.all([db.get(selectBase, id), db.all(selectSolved, id)])
-  if (!auteur) throw new Problem('resource_not_found', { detail: 'The portal has no author with this id.' })
   const isDated = ({ date }: { date: number }) => date !== UNKNOWN_DATE
-  let sum = solved.filter((row) => !isDated(row)).reduce((points, { score }) => points + score, auteur.base)
+  let sum = solved
+    .filter((row) => !isDated(row))
+    .reduce((points, { score }) => points + score, found(auteur, 'author').base)
   const score_initial = Math.max(0, sum)
   const points = solved.filter(isDated).map(({ date, score }) => {
     sum += score

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { placeOf } from '../classement/rank.js'
 import type { Page } from '../contract.js'
-import { Problem } from '../errors.js'
+import { found } from '../errors.js'
 import { UNKNOWN_DATE } from '../instant.js'
 import { auteurs } from '../model/kinds.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
-import { listIds, padded } from '../store/list.js'
+import { findPage, padded } from '../store/list.js'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { AuteurItemRow, AuteurRow } from './contract.js'
@@ -21,37 +21,32 @@ export interface AuteurFilters {
   auteurs?: number[] | undefined
 }
 
-export async function findAuteurs(
+export function findAuteurs(
   db: Db,
-  filters: AuteurFilters,
+  { nom, statut, lang, groupe, auteurs: ids }: AuteurFilters,
   debut = 0,
   limite = DEFAULT_PAGE_ROWS,
 ): Promise<Page<AuteurItemRow>> {
-  const { ids, ...counts } = await listIds(db, auteurs, {
-    contains: { nom_plie: filters.nom },
-    equals: { statut_cle: filters.statut, lang_cle: filters.lang, groupe_cle: filters.groupe },
-    condition: filters.auteurs && sql<boolean>`t.id_auteur in (${sql.join(padded(filters.auteurs))})`,
+  const list = {
+    contains: { nom_plie: nom },
+    equals: { statut_cle: statut, lang_cle: lang, groupe_cle: groupe },
+    condition: ids && sql<boolean>`t.id_auteur in (${sql.join(padded(ids))})`,
     debut,
     limite,
-  })
-  const query = db.q
-    .selectFrom('auteurs')
-    .select(['id_auteur', 'nom'])
-    .where('id_auteur', 'in', padded(ids))
-    .orderBy('id_auteur')
-  return { rows: ids.length === 0 ? [] : await db.all(query), debut, limite, ...counts }
+  }
+  return findPage(db, auteurs, list, db.q.selectFrom('auteurs').select(['id_auteur', 'nom']))
 }
 
 /** One author with what they wrote and solved. Throws `resource_not_found`. */
 export async function findAuteur(db: Db, idAuteur: number): Promise<AuteurRow> {
   const id = { id: idAuteur }
   // Asked together: no question waits for an answer that it does not need.
-  const [auteur, challenges, validations] = await Promise.all([
+  const [row, challenges, validations] = await Promise.all([
     db.get(selectAuteur, id),
     db.all(selectWritten, id),
     db.all(selectValidations, id),
   ])
-  if (!auteur) throw new Problem('resource_not_found', { detail: 'The portal has no author with this id.' })
+  const auteur = found(row, 'author')
   return {
     ...auteur,
     position: await placeOf(db, auteur),

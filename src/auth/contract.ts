@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { endpoint, IdText, Instant, OrNull, Text } from '../contract.js'
+import { endpoint, IdText, Instant, OrNull, presentInstant, Text } from '../contract.js'
 import { formatInstant } from '../instant.js'
 import { SCOPES } from '../model/scopes.js'
 import { Id, id, text } from '../parameters.js'
@@ -155,6 +155,6 @@ export function presentApiKey(row: ApiKeyRow): Static<typeof ApiKey> {
     portee: row.portee.split(' ') as Static<typeof ScopeName>[],
     creation: formatInstant(row.creation),
     expiration: formatInstant(row.expiration),
-    derniere_utilisation: row.derniere_utilisation === null ? null : formatInstant(row.derniere_utilisation),
+    derniere_utilisation: presentInstant(row.derniere_utilisation),
   }
 }

@@ -1,6 +1,8 @@
 import Type, { type Static } from 'typebox'
-import { Count, endpoint, IdText, Instant, isAny, OrNull, Score, Text } from '../contract.js'
+import { Count, endpoint, IdText, Instant, isAny, OrNull, presentInstant, Score, Text } from '../contract.js'
 import { formatInstant } from '../instant.js'
+import type { Row } from '../model/kind.js'
+import type { challenges } from '../model/kinds.js'
 import { contains, equals, Id, id, ids, integer, offset, pageSize } from '../parameters.js'
 
 const tag = { name: 'challenges', description: 'Challenges and who solved them.' }
@@ -115,42 +117,20 @@ export const getProgression = endpoint({
   errors: ['invalid_parameter', 'resource_not_found'],
 })
 
-export interface ProgressionRow {
-  id_challenge: number
-  nb_validations: number
-  sans_date: number
+export interface ProgressionRow extends Omit<Static<typeof Progression>, 'points'> {
   points: { date: number; nb: number }[]
 }
 
 export function presentProgression(row: ProgressionRow): Static<typeof Progression> {
-  const { id_challenge, nb_validations, sans_date, points } = row
-  return {
-    id_challenge,
-    nb_validations,
-    sans_date,
-    points: points.map(({ date, nb }) => ({ date: formatInstant(date), nb })),
-  }
+  return { ...row, points: row.points.map(({ date, nb }) => ({ date: formatInstant(date), nb })) }
 }
 
-export interface ChallengeItemRow {
-  id_challenge: number
-  titre: string
-  soustitre: string
-  lang: string
-  score: number
-  id_rubrique: number
-  rubrique: string
-  difficulte: string
-  id_trad: number | null
-  url_challenge: string
-  date_publication: number | null
-  nb_validations: number
-}
+export type ChallengeItemRow = Omit<ChallengeRow, 'descriptif' | 'traductions' | 'auteurs' | 'premiere'>
 
 export type ChallengeTitleRow = Omit<ChallengeItemRow, 'nb_validations'>
 
-export interface ChallengeRow extends ChallengeItemRow {
-  descriptif: string
+export interface ChallengeRow extends Omit<Row<typeof challenges>, 'titre_plie' | 'soustitre_plie' | 'lang_cle'> {
+  rubrique: string
   traductions: { id_challenge: number; lang: string }[]
   auteurs: { id_auteur: number; nom: string }[]
   premiere: ValidationRow | undefined
@@ -176,7 +156,7 @@ export function presentItem(row: ChallengeItemRow, urlOf: ChallengeUrlOf): Stati
     difficulte: row.difficulte,
     id_trad: row.id_trad,
     url_challenge: urlOf(row),
-    date_publication: presentDate(row.date_publication),
+    date_publication: presentInstant(row.date_publication),
     nb_validations: row.nb_validations,
   }
 }
@@ -195,7 +175,7 @@ export function presentChallenge(row: ChallengeRow, urlOf: ChallengeUrlOf): Stat
     id_trad: row.id_trad,
     traductions: row.traductions,
     url_challenge: urlOf(row),
-    date_publication: presentDate(row.date_publication),
+    date_publication: presentInstant(row.date_publication),
     auteurs: row.auteurs.map(presentAuteur),
     nb_validations: row.nb_validations,
     premiere_validation: row.premiere ? presentValidation(row.premiere) : null,
@@ -203,13 +183,9 @@ export function presentChallenge(row: ChallengeRow, urlOf: ChallengeUrlOf): Stat
 }
 
 export function presentValidation(row: ValidationRow): Static<typeof Validation> {
-  return { ...presentAuteur(row), date: presentDate(row.date) }
+  return { ...presentAuteur(row), date: presentInstant(row.date) }
 }
 
 function presentAuteur(row: { id_auteur: number; nom: string }): Static<typeof NamedAuteur> {
   return { id_auteur: String(row.id_auteur), nom: row.nom }
-}
-
-function presentDate(seconds: number | null): string | null {
-  return seconds === null ? null : formatInstant(seconds)
 }

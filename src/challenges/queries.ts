@@ -1,10 +1,10 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Page } from '../contract.js'
-import { Problem } from '../errors.js'
+import { found } from '../errors.js'
 import { UNKNOWN_DATE } from '../instant.js'
 import { challenges } from '../model/kinds.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
-import { listIds, padded } from '../store/list.js'
+import { findPage, padded } from '../store/list.js'
 import { validations } from '../store/orders.js'
 import { type Builder, byRows, statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
@@ -29,7 +29,7 @@ export function findChallenges(
   debut = 0,
   limite = DEFAULT_PAGE_ROWS,
 ): Promise<Page<ChallengeItemRow>> {
-  return findPage(db, filters, debut, limite, selectItems(db.q))
+  return findListed(db, filters, debut, limite, selectItems(db.q))
 }
 
 /** The same without the counts, which any solve changes. */
@@ -39,35 +39,30 @@ export function findChallengeTitles(
   debut: number,
   limite: number,
 ): Promise<Page<ChallengeTitleRow>> {
-  return findPage(db, filters, debut, limite, selectTitles(db.q))
+  return findListed(db, filters, debut, limite, selectTitles(db.q))
 }
 
-async function findPage<R>(
+function findListed<R>(
   db: Db,
-  filters: ChallengeFilters,
+  { titre, soustitre, lang, score, id_rubrique, auteurs }: ChallengeFilters,
   debut: number,
   limite: number,
-  select: Listed<R>,
+  items: SelectQueryBuilder<Tables, 'challenges' | 'rubriques', R>,
 ): Promise<Page<R>> {
-  const { ids, ...counts } = await listIds(db, challenges, {
-    contains: { titre_plie: filters.titre, soustitre_plie: filters.soustitre },
-    equals: { lang_cle: filters.lang, score: filters.score, id_rubrique: filters.id_rubrique },
-    condition: filters.auteurs && writtenByAny(filters.auteurs),
+  const list = {
+    contains: { titre_plie: titre, soustitre_plie: soustitre },
+    equals: { lang_cle: lang, score, id_rubrique },
+    condition: auteurs && writtenByAny(auteurs),
     debut,
     limite,
-  })
-  const rows =
-    ids.length === 0 ? [] : await db.all(select.where('id_challenge', 'in', padded(ids)).orderBy('id_challenge'))
-  return { rows, debut, limite, ...counts }
+  }
+  return findPage(db, challenges, list, items)
 }
-
-type Listed<R> = SelectQueryBuilder<Tables, 'challenges' | 'rubriques', R>
 
 /** One challenge with all that its page shows. Throws `resource_not_found`. */
 export async function findChallenge(db: Db, idChallenge: number): Promise<ChallengeRow> {
   const id = { id: idChallenge }
-  const row = await db.get(selectChallenge, id)
-  if (!row) throw new Problem('resource_not_found', { detail: 'The portal has no challenge with this id.' })
+  const row = found(await db.get(selectChallenge, id), 'challenge')
   const [premiere] = row.nb_validations > 0 ? await validationsFrom(db, idChallenge, 0, 1) : []
   return {
     ...row,
@@ -88,13 +83,8 @@ export async function findValidations(
   limite = DEFAULT_PAGE_ROWS,
 ): Promise<Page<ValidationRow>> {
   const total = await countValidations(db, idChallenge)
-  return {
-    rows: await validationsFrom(db, idChallenge, debut, limite),
-    debut,
-    limite,
-    total,
-    more: debut + limite < total,
-  }
+  const rows = await validationsFrom(db, idChallenge, debut, limite)
+  return { rows, debut, limite, total, more: debut + limite < total }
 }
 
 /** Who solved a challenge, the latest solver first and unknown dates last; at one time the higher id first. Throws `resource_not_found`. */
@@ -119,9 +109,7 @@ export async function findLatestValidations(
 
 /** How often a challenge was solved. Throws `resource_not_found`. */
 export async function countValidations(db: Db, idChallenge: number): Promise<number> {
-  const challenge = await db.get(selectCount, { id: idChallenge })
-  if (!challenge) throw new Problem('resource_not_found', { detail: 'The portal has no challenge with this id.' })
-  return challenge.nb_validations
+  return found(await db.get(selectCount, { id: idChallenge }), 'challenge').nb_validations
 }
 
 export async function validationsFrom(
@@ -151,15 +139,8 @@ function selectTitles(q: Builder) {
   return q
     .selectFrom('challenges')
     .innerJoin('rubriques', 'rubriques.id_rubrique', 'challenges.id_rubrique')
-    .select([
-      'id_challenge',
-      'titre',
-      'soustitre',
-      'lang',
-      'score',
-      'challenges.id_rubrique',
-      'rubriques.nom as rubrique',
-    ])
+    .select(['id_challenge', 'titre', 'soustitre', 'lang', 'score'])
+    .select(['challenges.id_rubrique', 'rubriques.nom as rubrique'])
     .select(['difficulte', 'id_trad', 'url_challenge', 'date_publication'])
 }
 

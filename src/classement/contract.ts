@@ -106,15 +106,7 @@ export function presentPeriode({ annee, mois }: PeriodeRow): { periode: string; 
   return { periode, mois: mois.map((each) => `${periode}-${String(each).padStart(2, '0')}`) }
 }
 
-export interface HistogrammeRow {
-  nb_auteurs: number
-  score_max: number
-  tranches: { de: number; a: number; nb: number }[]
-}
-
-export function presentHistogramme({ nb_auteurs, score_max, tranches }: HistogrammeRow): Static<typeof Histogramme> {
-  return { nb_auteurs, score_max, tranches }
-}
+export type HistogrammeRow = Static<typeof Histogramme>
 
 export function presentRanked(row: RankedRow): Static<typeof RankedAuteur> {
   return { place: row.place, nom: row.nom, score: String(row.score), id_auteur: String(row.id_auteur) }

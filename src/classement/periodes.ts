@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import { statement } from '../store/query.js'
+import { fixed } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { PeriodeRow } from './contract.js'
 
@@ -19,31 +18,11 @@ export async function findPeriodes(db: Db): Promise<PeriodeRow[]> {
 }
 
 /** From the highest number of a ranking down to the next lower one, again and again; categories have negative ones. */
-const selectPeriodes = statement()((q) =>
-  q
-    .withRecursive('periodes(classement, n)', (q) =>
-      q
-        .selectFrom('classements')
-        .select([sql<number>`max(classement)`.as('classement'), sql<number>`1`.as('n')])
-        .unionAll(
-          q
-            .selectFrom('periodes')
-            .select((periode) => [
-              periode
-                .selectFrom('classements')
-                .select(sql<number>`max(classements.classement)`.as('classement'))
-                .whereRef('classements.classement', '<', 'periodes.classement')
-                .$asScalar()
-                .$notNull()
-                .as('classement'),
-              sql<number>`n + 1`.as('n'),
-            ])
-            .where('periodes.classement', '>=', sql.lit(0))
-            .where('n', '<', sql.lit(MAX_PERIODES)),
-        ),
-    )
-    .selectFrom('periodes')
-    .select('classement')
-    .where('classement', '>=', sql.lit(0))
-    .orderBy('classement', 'desc'),
+const selectPeriodes = fixed<{ classement: number }>(
+  `with recursive periodes(classement, n) as (
+     select max(classement), 1 from classements
+     union all
+     select (select max(c.classement) from classements c where c.classement < p.classement), n + 1 from periodes p
+     where p.classement >= 0 and n < ${MAX_PERIODES}
+   ) select classement from periodes where classement >= 0 order by classement desc`,
 )

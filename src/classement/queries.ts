@@ -1,4 +1,4 @@
-import { Problem } from '../errors.js'
+import { found, Problem } from '../errors.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { classement, classements } from '../store/orders.js'
 import { statement } from '../store/query.js'
@@ -13,9 +13,7 @@ export type Part = { id_rubrique: number } | { periode: Periode }
 /** The ranking of a part, or the whole one. Throws `resource_not_found` for a category that the portal does not have. */
 export async function rankingOf(db: Db, part: Part | undefined): Promise<Ranking> {
   if (!part) return classement
-  if ('id_rubrique' in part && !(await db.get(selectRubrique, { id: part.id_rubrique }))) {
-    throw new Problem('resource_not_found', { detail: 'The portal has no category with this id.' })
-  }
+  if ('id_rubrique' in part) found(await db.get(selectRubrique, { id: part.id_rubrique }), 'category')
   return classements.of(numberOf(part))
 }
 

@@ -5,7 +5,6 @@ import {
   listClassement,
   listPeriodes,
   type Periode,
-  presentHistogramme,
   presentPeriode,
   presentRanked,
 } from './contract.js'
@@ -30,7 +29,7 @@ export function classementRoutes(serve: ServeRead): void {
   serve(getHistogramme, async ({ db }, { id_rubrique, periode }) => {
     const part = partOf(id_rubrique, periode)
     const ranking = await rankingOf(db, part)
-    return { body: presentHistogramme(await findHistogramme(db, ranking)) }
+    return { body: await findHistogramme(db, ranking) }
   })
 
   serve(listPeriodes, async ({ db }) => ({ body: (await findPeriodes(db)).map(presentPeriode) }))

@@ -1,5 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { endpoint, isAny, OrNull, Text } from '../contract.js'
+import type { Row } from '../model/kind.js'
+import type { environnementsVirtuels } from '../model/kinds.js'
 import { contains, equals, Id, id, offset, pageSize } from '../parameters.js'
 
 const tag = { name: 'environnements_virtuels', description: "The virtual environments of the portal's events." }
@@ -45,19 +47,8 @@ export const getEnvironnement = endpoint({
   errors: ['invalid_parameter', 'resource_not_found'],
 })
 
-export interface EnvironnementItemRow {
-  id_environnement_virtuel: number
-  nom: string
-  os: string
-}
-
-export interface EnvironnementRow extends EnvironnementItemRow {
-  statut: string
-  lang: string
-  description_fr: string
-  description_en: string
-  time_to_root: number | null
-}
+export type EnvironnementRow = Omit<Row<typeof environnementsVirtuels>, 'nom_plie' | 'os_cle'>
+export type EnvironnementItemRow = Pick<EnvironnementRow, 'id_environnement_virtuel' | 'nom' | 'os'>
 
 export function presentEnvironnementItem(row: EnvironnementItemRow): Static<typeof EnvironnementItem> {
   return { id_environnement_virtuel: row.id_environnement_virtuel, nom: row.nom, os: row.os }

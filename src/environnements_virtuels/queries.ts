@@ -1,8 +1,8 @@
 import type { Page } from '../contract.js'
-import { Problem } from '../errors.js'
+import { found } from '../errors.js'
 import { environnementsVirtuels } from '../model/kinds.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
-import { listIds, padded } from '../store/list.js'
+import { findPage } from '../store/list.js'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { EnvironnementItemRow, EnvironnementRow } from './contract.js'
@@ -14,31 +14,20 @@ export interface EnvironnementFilters {
   os?: string | undefined
 }
 
-export async function findEnvironnements(
+export function findEnvironnements(
   db: Db,
-  filters: EnvironnementFilters,
+  { nom, os }: EnvironnementFilters,
   debut = 0,
   limite = DEFAULT_PAGE_ROWS,
 ): Promise<Page<EnvironnementItemRow>> {
-  const { ids, ...counts } = await listIds(db, environnementsVirtuels, {
-    contains: { nom_plie: filters.nom },
-    equals: { os_cle: filters.os },
-    debut,
-    limite,
-  })
-  const query = db.q
-    .selectFrom('environnements_virtuels')
-    .select(['id_environnement_virtuel', 'nom', 'os'])
-    .where('id_environnement_virtuel', 'in', padded(ids))
-    .orderBy('id_environnement_virtuel')
-  return { rows: ids.length === 0 ? [] : await db.all(query), debut, limite, ...counts }
+  const items = db.q.selectFrom('environnements_virtuels').select(['id_environnement_virtuel', 'nom', 'os'])
+  const list = { contains: { nom_plie: nom }, equals: { os_cle: os }, debut, limite }
+  return findPage(db, environnementsVirtuels, list, items)
 }
 
 /** Throws `resource_not_found`. */
 export async function findEnvironnement(db: Db, id: number): Promise<EnvironnementRow> {
-  const row = await db.get(selectEnvironnement, { id })
-  if (!row) throw new Problem('resource_not_found', { detail: 'The portal has no virtual environment with this id.' })
-  return row
+  return found(await db.get(selectEnvironnement, { id }), 'virtual environment')
 }
 
 const selectEnvironnement = statement<{ id: number }>()((q, p) =>

@@ -8,31 +8,23 @@ export interface RecordRow {
   children: () => unknown[][]
 }
 
-/** The key of a line: all that one needs that removes a record. Throws `FieldError` that names the field. */
-export function readKey(kind: Kind, line: unknown): unknown[] {
-  const fields = Object.fromEntries(kind.key.map((name) => [name, kind.fields[name] as Field]))
-  return Object.values(readFields(fields, line))
-}
-
-/** Reads a whole line. Throws `FieldError` that names the field. */
-export function readRecord(kind: Kind, line: unknown): RecordRow {
-  const values = readFields(kind.fields, line)
+/** Reads a line, whole or some of its fields; the values of the others are null. Throws `FieldError` that names the field. */
+export function readRecord(kind: Kind, line: unknown, isRead?: (name: string) => boolean): RecordRow {
+  const all = Object.entries(kind.fields)
+  const fields = isRead ? Object.fromEntries(all.filter(([name]) => isRead(name))) : kind.fields
+  const values = readFields(fields, line)
   return { row: toRow(kind, values), children: () => listRows(kind, values) }
 }
 
-/**
- * Reads a line that names some fields of a record; the values of the others are null, and their bits are set in `absents`
- * (see `bitOf`). Throws `FieldError` that names the field.
- */
-export function readPartial(kind: Kind, line: Record<string, unknown>): RecordRow & { absents: number } {
-  const isNamed = (name: string) => kind.key.includes(name) || Object.hasOwn(line, name)
-  const names = Object.keys(kind.fields)
-  const values = readFields(Object.fromEntries(Object.entries(kind.fields).filter(([name]) => isNamed(name))), line)
-  return {
-    row: toRow(kind, values),
-    children: () => listRows(kind, values),
-    absents: names.reduce((bits, name) => (isNamed(name) ? bits : bits | bitOf(kind, name)), 0),
-  }
+/** The key of a line, which is all that one needs that removes a record. Throws `FieldError` that names the field. */
+export function readKey(kind: Kind, line: unknown): unknown[] {
+  return readRecord(kind, line, (name) => kind.key.includes(name)).row.slice(0, kind.key.length)
+}
+
+/** The fields that a partial line does not name, each by its bit (see `bitOf`). */
+export function absentIn(kind: Kind, line: Readonly<Record<string, unknown>>): number {
+  const names = Object.keys(kind.fields).filter((name) => !kind.key.includes(name) && !Object.hasOwn(line, name))
+  return names.reduce((bits, name) => bits | bitOf(kind, name), 0)
 }
 
 /** The bit that stands for a field of a kind. */

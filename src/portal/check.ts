@@ -3,7 +3,7 @@ import { verifyOrders } from '../store/counted/build.js'
 import { EVERYTHING } from '../store/journal.js'
 import { ORDERS } from '../store/orders.js'
 import type { Db, Store } from '../store/store.js'
-import { derive, derivePoints, findWrongRankings, findWrongScores } from './derive.js'
+import { COUNTS, derive, derivePoints, findWrongRankings, findWrongScores } from './derive.js'
 
 export interface Finding {
   what: string
@@ -20,49 +20,36 @@ export interface CheckReport {
 const RESTORE = 'restore a backup, or import a dump into a new store'
 const REPAIR = 'run `palmares check --repair`'
 
-/** What is looked at, in this order. */
-const LOOKED_AT = [
-  'file, indexes and references',
-  'scores and ranking keys',
-  'rankings by category and period',
-  'counts of validations and challenges',
-  'places and pages',
-  'search',
-] as const
+const FILE = 'file, indexes and references'
+/** Faults of a kind that are shown. */
+const SHOWN = 6
+
+/** What is looked at after the file, in this order. */
+const LOOKS: readonly [what: string, find: (db: Db, store: Store) => Promise<string[]>][] = [
+  ['scores and ranking keys', findScores],
+  ['rankings by category and period', async (db) => named('ranking', await findWrongRankings(db, SHOWN))],
+  ['counts of validations and challenges', findCounts],
+  ['places and pages', findOrders],
+  ['search', (_, store) => store.verifySearch()],
+]
 
 /** Called before each step with what it looks at or derives, the steps done and all of them. */
 export type OnLook = (what: string, done: number, of: number) => void
 
-function lookWith(onStep: OnLook): (step: number) => void {
-  return (step) => onStep(LOOKED_AT[step] as string, step, LOOKED_AT.length)
-}
-
 /** Compares everything that a store holds derived with what it is derived from. */
 export async function checkPortal(store: Store, onStep: OnLook = () => undefined): Promise<CheckReport> {
-  const look = lookWith(onStep)
-  look(0)
-  const broken = await store.verify()
-  const file = { what: LOOKED_AT[0], faults: broken, remedy: RESTORE }
-  if (broken.length > 0) return { counts: {}, findings: [file] }
+  const steps = LOOKS.length + 1
+  onStep(FILE, 0, steps)
+  const file = { what: FILE, faults: await store.verify(), remedy: RESTORE }
+  if (file.faults.length > 0) return { counts: {}, findings: [file] }
   return store.read(async (db) => {
     const counts: Record<string, number> = {}
     for (const table of COUNTED) counts[table] = await count(db, `select count(*) as nb from ${table}`)
-    look(1)
-    await derivePoints(db)
-    const scores = (await findWrongScores(db, SHOWN)).map((id) => `author ${id}`)
-    look(2)
-    const rankings = (await findWrongRankings(db, SHOWN)).map((classement) => `ranking ${classement}`)
-    look(3)
-    const wrongCounts = await checkCounts(db)
-    look(4)
-    const orders = await checkOrders(db)
-    look(5)
-    const search = await store.verifySearch()
-    const derived = [scores, rankings, wrongCounts, orders, search]
-    const findings = [
-      file,
-      ...derived.map((faults, i) => ({ what: LOOKED_AT[i + 1] as string, faults, remedy: REPAIR })),
-    ]
+    const findings: Finding[] = [file]
+    for (const [i, [what, find]] of LOOKS.entries()) {
+      onStep(what, i + 1, steps)
+      findings.push({ what, faults: await find(db, store), remedy: REPAIR })
+    }
     return { counts, findings }
   })
 }
@@ -82,27 +69,33 @@ export async function repairPortal(store: Store, onStep: OnLook = () => undefine
   await store.rebuildSearch()
 }
 
-/** Faults of a kind that are shown. */
-const SHOWN = 6
-
 const COUNTED = [...REPORTED_KINDS.map(({ table }) => table), 'cles_api']
 
-async function checkCounts(db: Db): Promise<string[]> {
-  const challenges = await db.select<{ id: number }>(
-    `select id_challenge as id from challenges t where nb_validations <>
-     (select count(*) from validations v where v.id_challenge = t.id_challenge) order by id limit ${SHOWN}`,
-  )
-  const rubriques = await db.select<{ id: number }>(
-    `select id_rubrique as id from rubriques t where nb_challenges <>
-     (select count(*) from challenges c where c.id_rubrique = t.id_rubrique) order by id limit ${SHOWN}`,
-  )
-  return [...challenges.map(({ id }) => `challenge ${id}`), ...rubriques.map(({ id }) => `category ${id}`)]
+async function findScores(db: Db): Promise<string[]> {
+  await derivePoints(db)
+  return named('author', await findWrongScores(db, SHOWN))
 }
 
-async function checkOrders(db: Db): Promise<string[]> {
+async function findCounts(db: Db): Promise<string[]> {
+  const faults: string[] = []
+  for (const { what, table, id, column, counted } of COUNTS) {
+    const wrong = await db.select<{ id: number }>(
+      `select ${id} as id from ${table} t where ${column} <>
+       (select count(*) from ${counted} c where c.${id} = t.${id}) order by id limit ${SHOWN}`,
+    )
+    faults.push(...wrong.map((row) => `${what} ${row.id}`))
+  }
+  return faults
+}
+
+async function findOrders(db: Db): Promise<string[]> {
   const faults: string[] = []
   for (const order of ORDERS) faults.push(...(await verifyOrders(db, order)))
   return faults
+}
+
+function named(what: string, ids: readonly number[]): string[] {
+  return ids.map((id) => `${what} ${id}`)
 }
 
 async function count(db: Db, sql: string): Promise<number> {

@@ -161,16 +161,19 @@ export async function hiddenStatuts(db: Db): Promise<string[]> {
   return JSON.parse(row?.statuts_masques ?? '[]')
 }
 
-async function deriveCounts(db: Db): Promise<void> {
-  await deriveCount(db, 'challenges', 'id_challenge', 'nb_validations', 'validations')
-  await deriveCount(db, 'rubriques', 'id_rubrique', 'nb_challenges', 'challenges')
-}
+/** What is counted of other records: for each row of a table, in a column, the rows of another table that have its id. */
+export const COUNTS = [
+  { what: 'challenge', table: 'challenges', id: 'id_challenge', column: 'nb_validations', counted: 'validations' },
+  { what: 'category', table: 'rubriques', id: 'id_rubrique', column: 'nb_challenges', counted: 'challenges' },
+] as const
 
-async function deriveCount(db: Db, table: string, id: string, column: string, counted: string): Promise<void> {
-  await db.exec(
-    `update ${table} set ${column} = n.nb
-     from (select t.${id}, coalesce(c.nb, 0) as nb from ${table} t
-       left join (select ${id}, count(*) as nb from ${counted} group by ${id}) as c on c.${id} = t.${id}) as n
-     where n.${id} = ${table}.${id} and ${table}.${column} <> n.nb`,
-  )
+async function deriveCounts(db: Db): Promise<void> {
+  for (const { table, id, column, counted } of COUNTS) {
+    await db.exec(
+      `update ${table} set ${column} = n.nb
+       from (select t.${id}, coalesce(c.nb, 0) as nb from ${table} t
+         left join (select ${id}, count(*) as nb from ${counted} group by ${id}) as c on c.${id} = t.${id}) as n
+       where n.${id} = ${table}.${id} and ${table}.${column} <> n.nb`,
+    )
+  }
 }

@@ -1,15 +1,15 @@
 import type { Kind } from '../model/kind.js'
 import { KINDS, kindOf } from '../model/kinds.js'
-import { type RecordRow, readKey, readPartial, readRecord } from '../model/line.js'
+import { absentIn, type RecordRow, readRecord } from '../model/line.js'
 import { FieldError } from '../model/readers.js'
 import type { Line } from './lines.js'
 import { UnknownFieldsError } from './unknown-fields.js'
 
-/** What one line of a dump says. Its row is the key alone where it removes the record. */
+/** What one line of a dump says. A line that removes a record has its key alone. */
 export interface ParsedLine extends RecordRow {
   kind: Kind
   isRemoval: boolean
-  /** Of a partial line: the fields that it does not name, as `readPartial` has them. */
+  /** Of a partial line: the fields that it does not name, as `absentIn` has them. */
   absents?: number
   /** Names of fields that no record of the kind has; they are left out. */
   unknownFields: string[]
@@ -48,8 +48,14 @@ function parseAny(
   check({ kind, unknownFields })
   const [isRemoval, isPartial] = [readMark(line, 'supprime'), readMark(line, 'partiel')]
   if (isRemoval && isPartial) throw new FieldError('partiel does not go with supprime')
-  const read = isRemoval ? readRemoval : isPartial ? readPartial : readRecord
-  return { kind, isRemoval, ...read(kind, line), unknownFields }
+  const isNamed = (name: string) => kind.key.includes(name) || (isPartial && Object.hasOwn(line, name))
+  return {
+    kind,
+    isRemoval,
+    ...readRecord(kind, line, isRemoval || isPartial ? isNamed : undefined),
+    ...(isPartial && { absents: absentIn(kind, line) }),
+    unknownFields,
+  }
 }
 
 /** What a line of any type may have beside the fields of its record. */
@@ -59,10 +65,6 @@ function readMark(line: Record<string, unknown>, name: 'supprime' | 'partiel'): 
   const value = line[name]
   if (value !== undefined && typeof value !== 'boolean') throw new FieldError(`${name} must be true or false`)
   return value === true
-}
-
-function readRemoval(kind: Kind, line: unknown): RecordRow {
-  return { row: readKey(kind, line), children: () => [] }
 }
 
 function parseObject(text: string): Record<string, unknown> {

@@ -85,9 +85,7 @@ export class Stager {
   }
 
   private push(table: string, row: unknown[]): void {
-    const batch = this.batches.get(table)!
-    while (row.length < batch.columns.length) row.push(null)
-    batch.rows.push(row)
+    this.batches.get(table)!.rows.push(row)
   }
 
   private noteUnknown(name: string): void {

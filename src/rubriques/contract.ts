@@ -1,5 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Count, endpoint, Text } from '../contract.js'
+import type { Row } from '../model/kind.js'
+import type { rubriques } from '../model/kinds.js'
 import { Id } from '../parameters.js'
 
 const tag = { name: 'rubriques', description: 'The categories of challenges.' }
@@ -14,11 +16,7 @@ export const listRubriques = endpoint({
   response: Type.Array(Rubrique),
 })
 
-export interface RubriqueRow {
-  id_rubrique: number
-  nom: string
-  nb_challenges: number
-}
+export type RubriqueRow = Row<typeof rubriques>
 
 export function presentRubrique(row: RubriqueRow): Static<typeof Rubrique> {
   return { id_rubrique: row.id_rubrique, nom: row.nom, nb_challenges: row.nb_challenges }

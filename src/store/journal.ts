@@ -13,11 +13,7 @@ const MAX_JOURNAL_LINES = 100_000
 export async function appendJournal(db: Db, entries: readonly JournalEntry[], last: number): Promise<number> {
   const date = nowSeconds()
   const first = Math.max(0, entries.length - MAX_JOURNAL_LINES)
-  for (let from = first; from < entries.length; from += LOADED_AT_ONCE) {
-    const some = entries.slice(from, from + LOADED_AT_ONCE)
-    const rows = some.map((entry, i) => toRow(last + from + i + 1, date, entry))
-    await db.load('journal', COLUMNS, rows)
-  }
+  await db.load('journal', COLUMNS, toRows(entries.slice(first), last + first, date))
   const [state] = await db.all(selectLines, {})
   const lines = Number(state?.lignes) + entries.length - first
   const excess = Math.max(0, lines - MAX_JOURNAL_LINES)
@@ -26,12 +22,12 @@ export async function appendJournal(db: Db, entries: readonly JournalEntry[], la
   return last + entries.length
 }
 
-/** Rows are made so many at a time, so that nothing else waits long. */
-const LOADED_AT_ONCE = 1_000
-
-function toRow(curseur: number, date: number, entry: JournalEntry): unknown[] {
-  const { type, supprime = 0, id_auteur = null, id_challenge = null, id_rubrique = null, rangs } = entry
-  return [curseur, date, type, supprime, id_auteur, id_challenge, id_rubrique, rangs ? JSON.stringify(rangs) : null]
+function* toRows(entries: readonly JournalEntry[], last: number, date: number): Generator<unknown[]> {
+  for (const [i, entry] of entries.entries()) {
+    const { type, supprime = 0, id_auteur = null, id_challenge = null, id_rubrique = null, rangs } = entry
+    const ranges = rangs ? JSON.stringify(rangs) : null
+    yield [last + i + 1, date, type, supprime, id_auteur, id_challenge, id_rubrique, ranges]
+  }
 }
 
 const COLUMNS = ['curseur', 'date', 'type', 'supprime', 'id_auteur', 'id_challenge', 'id_rubrique', 'rangs']

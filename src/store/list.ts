@@ -1,8 +1,9 @@
-import { type Compilable, type RawBuilder, sql } from 'kysely'
+import { type Compilable, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { Row } from '../model/kind.js'
 import type { ListedKind } from '../model/kinds.js'
 import { lists } from './orders.js'
 import type { Db } from './store.js'
+import type { Tables } from './tables.js'
 
 /** A list of a kind's ids, ascending, under filters that all must hold. Absent filters are undefined or empty. */
 export interface ListRequest<K extends ListedKind = ListedKind> {
@@ -32,6 +33,19 @@ export interface IdPage {
 
 /** A text filter is counted up to here; beyond, the total is not told. */
 const MAX_COUNTED_MATCHES = 1_000
+
+/** One page of a list: the rows of `items` that have its ids. With a filter it may take long: it is for reads that say so. */
+export async function findPage<K extends ListedKind, T extends keyof Tables, R>(
+  db: Db,
+  kind: K,
+  list: ListRequest<K>,
+  items: SelectQueryBuilder<Tables, T, R>,
+): Promise<Omit<IdPage, 'ids'> & { rows: R[]; debut: number; limite: number }> {
+  const { ids, ...counts } = await listIds(db, kind, list)
+  const id = sql.ref(kind.key[0] as string)
+  const rows = ids.length === 0 ? [] : await db.all(items.where(id, 'in', padded(ids)).orderBy(id))
+  return { rows, debut: list.debut, limite: list.limite, ...counts }
+}
 
 /** The ids of one page. With a filter it may take long: it is for reads that say so. */
 export async function listIds<K extends ListedKind>(db: Db, { table, key }: K, list: ListRequest<K>): Promise<IdPage> {

@@ -1,5 +1,4 @@
-import type { Migration } from './migrations/migration.js'
-import type { Store, StoreLog, Versions } from './store.js'
+import type { StoreLog, Versions } from './store.js'
 
 export interface OpenOptions {
   /** Makes and migrates a store that is missing or older. */
@@ -43,11 +42,4 @@ export interface Member {
 export interface MigrateOptions {
   /** Does without the search indexes of PostgreSQL, which need an extension. */
   withoutTrigrams: boolean
-}
-
-/** What an engine does with an address before there is a store. */
-export interface Opener {
-  open(url: string, options: OpenOptions): Promise<Store>
-  pending(url: string): Promise<Migration[]>
-  migrate(url: string, options: MigrateOptions): Promise<Migration[]>
 }

@@ -15,8 +15,6 @@ export interface Db {
   readonly engine: Engine
   readonly q: Builder
   readonly search: Search
-  /** The clause of a temporary table that empties it at commit, for an engine where deleted rows would slow it down. */
-  readonly onCommit: string
   /** The nodes of counted orders that snapshots of the same version have read; undefined in a transaction, which may change them. */
   readonly nodes: HeldNodes | undefined
   /** What was read of a snapshot so far; undefined in a transaction. */
@@ -34,7 +32,7 @@ export interface Db {
   /** The rows of written SQL. */
   select<R>(sql: string, ...values: unknown[]): Promise<R[]>
   /** Inserts rows of values into the columns of a table, the fastest way that the engine has. */
-  load(table: string, columns: readonly string[], rows: readonly unknown[][]): Promise<void>
+  load(table: string, columns: readonly string[], rows: Iterable<readonly unknown[]>): Promise<void>
   /** Updates the planner's statistics after tables have changed much. */
   analyze(...tables: string[]): Promise<void>
   /** After inserts with explicit ids: makes later generated ids greater than all of them. */
@@ -43,7 +41,9 @@ export interface Db {
 
 /** Makes a temporary table from a select, unless this connection has it. Its rows are those of one transaction. */
 export async function makeScratch(db: Db, table: string, select: string): Promise<void> {
-  await db.exec(`create temporary table if not exists ${table} ${db.onCommit} as ${select}`)
+  // Rows that were deleted would slow PostgreSQL down.
+  const onCommit = db.engine === 'postgres' ? 'on commit delete rows' : ''
+  await db.exec(`create temporary table if not exists ${table} ${onCommit} as ${select}`)
 }
 
 /** How an engine looks for a text inside texts. */
@@ -88,6 +88,18 @@ export interface BulkOptions {
   mergeData?: (db: Db) => Promise<boolean>
   /** Called now and then with what the store itself is doing, and how much of it is done: tables, or for `fill` rows. */
   onStage?: OnStage
+}
+
+/** The work of a bulk in one transaction. */
+export async function mergeAll<T extends { change: Change }>(
+  db: Db,
+  { mergeData, onStage }: BulkOptions,
+  merge: (db: Db) => Promise<T>,
+): Promise<{ value: T; change: Change }> {
+  await mergeData?.(db)
+  onStage?.('commit', 0, 1)
+  const value = await merge(db)
+  return { value, change: value.change }
 }
 
 /** A store may copy the data, fill new tables from the copy, and then commits. */

@@ -14,14 +14,8 @@ export interface Refusal {
   reessayer?: true
 }
 
-/** What a step did: the lines whose record was as it says already, and those that are refused. */
-export interface StepOutcome {
-  known: Set<number>
-  refused: Map<number, Refusal>
-}
-
-/** Rows are made and sent so many at a time, so that nothing else waits long. */
-const LOADED_AT_ONCE = 1_000
+/** The lines that a step did not apply: the record is as the line says already, or the line is refused. */
+export type StepOutcome = ReadonlyMap<number, 'connue' | Refusal>
 
 /** Makes what steps need on a connection, where it is missing. */
 export async function makeLots(db: Db): Promise<void> {
@@ -36,9 +30,9 @@ export async function makeLots(db: Db): Promise<void> {
 }
 
 /** The lots of a kind; of a line, `absents` says which fields it does not name, and is null where it is a whole record. */
-function liveLotsOf(kind: Kind): Lot[] {
-  const [own, ...rest] = lotsOf(kind) as [Lot, ...Lot[]]
-  return [{ ...own, columns: { ...own.columns, absents: 'bigint' } }, ...rest]
+function liveLotsOf(kind: Kind): [own: Lot, ...listed: Lot[]] {
+  const [own, ...listed] = lotsOf(kind) as [Lot, ...Lot[]]
+  return [{ ...own, columns: { ...own.columns, absents: 'bigint' } }, ...listed]
 }
 
 /** Applies one step: its lines see all that came before. Undefined where it is to be halved first. Throws `PointsError`. */
@@ -52,27 +46,17 @@ export async function applyStep(db: Db, { kind, isRemoval, lines }: Step): Promi
 
 async function loadLots(db: Db, kind: Kind, isRemoval: boolean, lines: readonly NumberedLine[]): Promise<void> {
   const [own, listed] = liveLotsOf(kind)
-  const columns = Object.keys(own!.columns)
-  const toRow = ({ number, row, absents }: NumberedLine) => {
-    return [...filled([number, isRemoval ? 1 : 0, ...row], columns.length - 1), absents ?? null]
-  }
-  for (let from = 0; from < lines.length; from += LOADED_AT_ONCE) {
-    await db.load(lotOf(own!.table), columns, lines.slice(from, from + LOADED_AT_ONCE).map(toRow))
-  }
-  if (!listed) return
-  for (const rows of childrenOf(lines)) await db.load(lotOf(listed.table), Object.keys(listed.columns), rows)
+  await db.load(lotOf(own.table), Object.keys(own.columns), rowsOf(lines, isRemoval))
+  if (listed) await db.load(lotOf(listed.table), Object.keys(listed.columns), listedIn(lines))
 }
 
-/** The rows of the lists in lines, some at a time. */
-function* childrenOf(lines: readonly NumberedLine[]): Generator<unknown[][]> {
-  let rows: unknown[][] = []
-  for (const { number, children } of lines) {
-    rows.push(...children().map((child) => [number, ...child]))
-    if (rows.length < LOADED_AT_ONCE) continue
-    yield rows
-    rows = []
-  }
-  if (rows.length > 0) yield rows
+function* rowsOf(lines: readonly NumberedLine[], isRemoval: boolean): Generator<unknown[]> {
+  for (const { number, row, absents } of lines) yield [number, isRemoval ? 1 : 0, ...row, absents ?? null]
+}
+
+/** The rows of the lists in lines. */
+function* listedIn(lines: readonly NumberedLine[]): Generator<unknown[]> {
+  for (const { number, children } of lines) for (const child of children()) yield [number, ...child]
 }
 
 async function applyLots(
@@ -89,15 +73,14 @@ async function applyLots(
     Promise.all(preparing.map((sql) => db.exec(sql))).then(() => find(rules.known)),
     ...refusing.map(({ select }) => find<{ id: number | string }>(select)),
   ])
-  const refused = new Map<number, Refusal>()
+  const outcome = new Map<number, 'connue' | Refusal>(known.map(({ ligne }) => [ligne, 'connue']))
   for (const [i, found] of refusals.entries()) {
-    for (const { ligne, id } of found) refused.set(ligne, { raison: refusing[i]!.reason(id) })
+    for (const { ligne, id } of found) outcome.set(ligne, { raison: refusing[i]!.reason(id) })
   }
-  const outcome = { known: new Set(known.map(({ ligne }) => ligne)), refused }
-  const done = [...outcome.known, ...refused.keys()]
-  if (done.length < lines.length) {
-    await drop(db, kind, done)
-    const isAlone = lines.length - done.length === 1
+  const left = lines.length - outcome.size
+  if (left > 0) {
+    await drop(db, kind, [...outcome.keys()])
+    const isAlone = left === 1
     const [weight] = rules.weight && !isAlone ? await db.select<{ poids: number }>(rules.weight) : []
     if (weight && weight.poids > MAX_WEIGHT) return undefined
     const [between] = rules.between && !isAlone ? await db.select<{ points: number }>(rules.between) : []
@@ -107,17 +90,14 @@ async function applyLots(
   return outcome
 }
 
-function filled(row: unknown[], width: number): unknown[] {
-  return [...row, ...Array.from({ length: width - row.length }, () => null)]
-}
-
 /** Takes lines out of a lot. */
 async function drop(db: Db, kind: Kind, lines: readonly number[]): Promise<void> {
   if (lines.length === 0) return
-  for (let from = 0; from < lines.length; from += LOADED_AT_ONCE) {
-    const rows = lines.slice(from, from + LOADED_AT_ONCE).map((line) => [line])
-    await db.load('lot_lignes', ['ligne'], rows)
-  }
+  await db.load(
+    'lot_lignes',
+    ['ligne'],
+    lines.map((line) => [line]),
+  )
   const dropped = 'ligne in (select ligne from lot_lignes)'
   await Promise.all(lotsOf(kind).map(({ table }) => db.exec(`delete from ${lotOf(table)} where ${dropped}`)))
   await db.run(forgetLines)

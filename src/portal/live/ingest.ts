@@ -120,7 +120,7 @@ async function applyBatch(
       continue
     }
     results.push(...resultsOf(step, outcome))
-    entries.push(...step.lines.filter(({ number }) => isApplied(number, outcome)).map(entryOf))
+    entries.push(...step.lines.filter(({ number }) => !outcome.has(number)).map(entryOf))
   }
   if (entries.length > 0) {
     const rangs = await settle(db)
@@ -131,23 +131,16 @@ async function applyBatch(
 }
 
 function* resultsOf({ lines, repeats }: Step, outcome: StepOutcome): Generator<LineResult> {
-  for (const line of lines) {
-    const resultat = isApplied(line.number, outcome) ? 'appliquee' : 'connue'
-    yield resultOf(line.number, resultat, outcome.refused.get(line.number))
-  }
-  for (const { number, of } of repeats) yield resultOf(number, 'connue', outcome.refused.get(of))
+  for (const { number } of lines) yield resultOf(number, outcome.get(number) ?? 'appliquee')
+  for (const { number, of } of repeats) yield resultOf(number, outcome.get(of) ?? 'connue')
 }
 
-function resultOf(ligne: number, resultat: 'appliquee' | 'connue', refusal?: Refusal): LineResult {
-  return refusal ? { ligne, resultat: 'refusee', ...refusal } : { ligne, resultat }
-}
-
-function isApplied(number: number, { known, refused }: StepOutcome): boolean {
-  return !known.has(number) && !refused.has(number)
+function resultOf(ligne: number, result: 'appliquee' | 'connue' | Refusal): LineResult {
+  return typeof result === 'string' ? { ligne, resultat: result } : { ligne, resultat: 'refusee', ...result }
 }
 
 function allRefused({ lines }: Step, refusal: Refusal): StepOutcome {
-  return { known: new Set(), refused: new Map(lines.map(({ number }) => [number, refusal])) }
+  return new Map(lines.map(({ number }) => [number, refusal]))
 }
 
 function entryOf({ kind, isRemoval, row }: NumberedLine): JournalEntry {

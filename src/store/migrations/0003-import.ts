@@ -1,9 +1,4 @@
-import type { Migration } from './migration.js'
+import { migration } from './migration.js'
 
 /** When the last import changed something. */
-export const lastImport: Migration = {
-  version: 3,
-  nom: 'import',
-  sqlite: ['alter table etat add column dernier_import integer'],
-  postgres: ['alter table etat add column dernier_import bigint'],
-}
+export const lastImport = migration(3, 'import', ['alter table etat add column dernier_import integer'])

@@ -1,22 +1,14 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Compilable } from 'kysely'
 import type { QueryConfig, QueryResult } from 'pg'
-import type { HeldNodes } from '../nodes.js'
-import { bind, builders, type CompiledStatement, compiledOf, type Parameters, type Statement } from '../query.js'
-import { type Reads, sourcesOfText } from '../reads.js'
-import { type Db, type Search, StoreError } from '../store.js'
+import { EngineDb } from '../engine-db.js'
+import { type Search, StoreError } from '../store.js'
 import type { Address } from './address.js'
 import { type Client, copyFrom, type PoolClient, sendTogether, toStoreError } from './driver.js'
 
 /** One PostgreSQL connection, lent for one piece of work that ends before its deadline. */
-export class Connection implements Db {
+export class Connection extends EngineDb {
   readonly engine = 'postgres'
-  readonly q = builders.postgres
-  readonly onCommit = 'on commit delete rows'
-  /** Set for each snapshot. */
-  nodes: HeldNodes | undefined
-  reads: Reads | undefined
   /** Whether the server cannot be reached through it any more. */
   isBroken = false
 
@@ -25,33 +17,26 @@ export class Connection implements Db {
     private readonly address: Address,
     readonly search: Search,
     private readonly deadline = Number.POSITIVE_INFINITY,
-  ) {}
-
-  async all(query: Compilable<unknown> | Statement<Parameters, unknown>, given: Parameters = {}): Promise<never[]> {
-    return (await this.readRows(query, given)) as never[]
+  ) {
+    super()
   }
 
-  async get(query: Compilable<unknown> | Statement<Parameters, unknown>, given: Parameters = {}): Promise<never> {
-    return (await this.readRows(query, given))[0] as never
+  async rows(sql: string, values: readonly unknown[] = [], name?: string): Promise<unknown[]> {
+    return (await this.ask(sql, values, name)).rows
   }
 
-  async run(query: Compilable<unknown> | Statement<Parameters, unknown>, given: Parameters = {}): Promise<number> {
-    return (await this.runCompiled(compiledOf(query, 'postgres'), given)).rowCount ?? 0
+  async row(sql: string, values: readonly unknown[] = [], name?: string): Promise<Record<string, unknown> | undefined> {
+    return (await this.ask(sql, values, name)).rows[0]
   }
 
-  async exec(sql: string, ...values: unknown[]): Promise<number> {
-    return (await this.query({ text: numbered(sql), values })).rowCount ?? 0
+  async change(sql: string, values: readonly unknown[] = [], name?: string): Promise<number> {
+    return (await this.ask(sql, values, name)).rowCount ?? 0
   }
 
-  async select<R>(sql: string, ...values: unknown[]): Promise<R[]> {
-    this.reads?.statement(sourcesOfText(sql), {}, [])
-    return (await this.query({ text: numbered(sql), values })).rows as R[]
-  }
-
-  async load(table: string, columns: readonly string[], rows: readonly unknown[][]): Promise<void> {
+  async load(table: string, columns: readonly string[], rows: Iterable<readonly unknown[]>): Promise<void> {
     const copy = this.client.query(copyFrom(`copy ${table} (${columns.join(', ')}) from stdin`))
     try {
-      await pipeline(Readable.from(copyChunks(rows)), copy)
+      await pipeline(Readable.from(copyChunks(rows), { highWaterMark: 1 }), copy)
     } catch (error) {
       throw this.faultOf(error)
     }
@@ -87,20 +72,10 @@ export class Connection implements Db {
     return fault
   }
 
-  private async readRows(
-    query: Compilable<unknown> | Statement<Parameters, unknown>,
-    given: Parameters,
-  ): Promise<unknown[]> {
-    const compiled = compiledOf(query, 'postgres')
-    const { rows } = await this.runCompiled(compiled, given)
-    this.reads?.statement(compiled.sources ?? sourcesOfText(compiled.sql), given, rows)
-    return rows
-  }
-
-  private runCompiled(compiled: CompiledStatement, given: Parameters): Promise<QueryResult> {
-    const { name, sql: text } = compiled
-    const values = bind(compiled, given)
-    return this.query(name === undefined ? { text, values } : { name, text, values })
+  /** A statement with a name is compiled, so its places have numbers already. */
+  private ask(sql: string, given: readonly unknown[], name: string | undefined): Promise<QueryResult> {
+    const values = given as unknown[]
+    return this.query(name === undefined ? { text: numbered(sql), values } : { name, text: sql, values })
   }
 }
 
@@ -117,10 +92,11 @@ function numbered(sql: string): string {
   return sql.replace(/\?/g, () => `$${++count}`)
 }
 
-const COPY_CHUNK_CHARACTERS = 1_000_000
+/** Rows are made while they are sent, so many at a time that nothing else waits long. */
+const COPY_CHUNK_CHARACTERS = 100_000
 
-/** Rows as the bytes that COPY takes, some at a time: together they may be longer than a text can be. */
-function* copyChunks(rows: readonly unknown[][]): Generator<Buffer> {
+/** Rows as the bytes that COPY takes, some at a time. */
+function* copyChunks(rows: Iterable<readonly unknown[]>): Generator<Buffer> {
   let text = ''
   for (const row of rows) {
     text += toCopyLine(row)

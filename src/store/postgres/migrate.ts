@@ -1,11 +1,13 @@
 import { migrations, SCHEMA_VERSION } from '../migrations/index.js'
 import type { Migration } from '../migrations/migration.js'
+import type { MigrateOptions } from '../opening.js'
 import { StoreError } from '../store.js'
 import type { Address } from './address.js'
 import { type Client, withClient } from './driver.js'
 import { refusePooler } from './pooler.js'
 import { createSearchIndexes, findSearchIndexes, SEARCH_INDEXES } from './search.js'
-import { LOCK_SPACE, notPrimary, SCHEMA_LOCK } from './server.js'
+import { notPrimary } from './server.js'
+import { LOCK_SPACE, SCHEMA_LOCK } from './transaction.js'
 
 /** The oldest server that this program is tested with. */
 const MIN_SERVER_VERSION = 15
@@ -33,7 +35,7 @@ export function inspect(address: Address): Promise<Schema> {
  * Brings a database to this program's schema: each migration in a transaction, one node at a time, however many start
  * together. The extension for search comes first, so that a user who may not make it changes nothing.
  */
-export function migrate(address: Address, options: { withoutTrigrams: boolean }): Promise<Migration[]> {
+export function runMigrations(address: Address, options: MigrateOptions): Promise<Migration[]> {
   return withClient(address, async (client) => {
     await refusePooler(address, client)
     const { pending, hasSearch } = await schemaOf(address, client)

@@ -1,8 +1,8 @@
 import type { Migration } from '../migrations/migration.js'
-import type { OpenOptions, Serving } from '../opening.js'
+import type { MigrateOptions, OpenOptions, Serving } from '../opening.js'
 import { type Store, StoreError } from '../store.js'
 import { type Address, readAddress } from './address.js'
-import { inspect, migrate } from './migrate.js'
+import { inspect, runMigrations } from './migrate.js'
 import { Replica } from './replicas.js'
 import { searchOf } from './search.js'
 import { Server } from './server.js'
@@ -14,13 +14,13 @@ const COMMAND_CONNECTIONS = 4
 /** A replica that does not answer must leave time for the primary. */
 const MAX_REPLICA_MILLISECONDS = 1_000
 
-export async function openPostgres(url: string, { create, serving }: OpenOptions): Promise<Store> {
+export async function open(url: string, { create, serving }: OpenOptions): Promise<Store> {
   const address = addressOf(url)
   let schema = await inspect(address)
   if (schema.pending.length > 0) {
     if (!create) throw needsMigration(address, schema.pending)
     // A portal that was made without search indexes goes on without.
-    await migrate(address, { withoutTrigrams: schema.pending[0]?.version !== 1 })
+    await runMigrations(address, { withoutTrigrams: schema.pending[0]?.version !== 1 })
     schema = await inspect(address)
   }
   const search = searchOf(schema.hasSearch)
@@ -51,12 +51,12 @@ export async function openPostgres(url: string, { create, serving }: OpenOptions
 }
 
 /** The migrations that a database lacks. */
-export async function pendingInPostgres(url: string): Promise<Migration[]> {
+export async function pending(url: string): Promise<Migration[]> {
   return (await inspect(addressOf(url))).pending
 }
 
-export function migratePostgres(url: string, options: { withoutTrigrams: boolean }): Promise<Migration[]> {
-  return migrate(addressOf(url), options)
+export function migrate(url: string, options: MigrateOptions): Promise<Migration[]> {
+  return runMigrations(addressOf(url), options)
 }
 
 function makeReplica(

@@ -1,11 +1,10 @@
-import { noteEnded } from '../ended.js'
-import { appendJournal } from '../journal.js'
 import { NodesByVersion } from '../nodes.js'
 import { Reads } from '../reads.js'
-import { type Change, type Db, type Domain, endedBy, type Search, StoreError, type Versions } from '../store.js'
+import { type Change, type Db, type Domain, type Search, StoreError, type Versions } from '../store.js'
 import type { Address } from './address.js'
 import { Connection } from './connection.js'
 import { connect, makePool, type PoolClient, SHORT_QUESTIONS, toConnectError } from './driver.js'
+import { LOCK_MILLISECONDS, transaction } from './transaction.js'
 
 export interface ServerOptions {
   /** Maximum number of connections. */
@@ -16,10 +15,6 @@ export interface ServerOptions {
 
 /** The server cancels a statement of a request that takes longer. */
 const STATEMENT_MILLISECONDS = 2_000
-/** How long a write waits for another writer of its domain. */
-export const LOCK_MILLISECONDS = 5_000
-/** The server ends a write transaction that is idle for this long, which releases its locks. */
-export const SILENT_WRITER_MILLISECONDS = 10_000
 /**
  * The server ends a streamed read that is idle for this long: a client that stops reading is disconnected earlier, so the
  * process must be gone.
@@ -33,12 +28,7 @@ const MAX_WAITING = 1_000
  * tables in joins. So joins keep their written order, which starts with the temporary table, and use indexes.
  */
 const BY_INDEX = `set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
-  set local join_collapse_limit = 1; set local jit = off;`
-
-/** The keys of the locks that writers take: "PLMS" in ASCII, and a number for each domain. */
-export const LOCK_SPACE = 0x504c4d53
-export const LOCKS: Readonly<Record<Domain, number>> = { comptes: 1, donnees: 2 }
-export const SCHEMA_LOCK = 3
+  set local join_collapse_limit = 1; set local jit = off`
 
 export const SELECT_VERSIONS =
   'select version_donnees as donnees, version_comptes as comptes, identite, pg_is_in_recovery() as "isReplica" from etat'
@@ -120,21 +110,13 @@ export class Server {
     const { timeoutMilliseconds } = this.options
     const lockMilliseconds = Math.min(LOCK_MILLISECONDS, timeoutMilliseconds ?? LOCK_MILLISECONDS)
     const patience = timeoutMilliseconds === undefined ? undefined : timeoutMilliseconds + lockMilliseconds
-    const begin = `begin; ${domain === 'donnees' ? BY_INDEX : ''} set local lock_timeout = ${lockMilliseconds}; set local statement_timeout = ${patience ?? 0};
-      set local idle_in_transaction_session_timeout = ${SILENT_WRITER_MILLISECONDS};
-      select pg_advisory_xact_lock(${LOCK_SPACE}, ${LOCKS[domain]})`
-    return this.lend(patience, async (db) => {
-      try {
-        await db.query({ text: begin })
-        const value = await work(db)
-        const versions = await moveVersions(db, change)
-        await db.query({ text: 'commit' })
-        return { value, versions }
-      } catch (error) {
-        db.query({ text: 'rollback' }).catch(() => undefined)
-        throw error
-      }
-    })
+    const settings = [...(domain === 'donnees' ? [BY_INDEX] : []), `set local statement_timeout = ${patience ?? 0}`]
+    return this.lend(patience, (db) =>
+      transaction(db, { domains: [domain], lockMilliseconds, settings }, async () => ({
+        value: await work(db),
+        change,
+      })),
+    )
   }
 
   async close(): Promise<void> {
@@ -179,39 +161,6 @@ export class Server {
     const message = `${this.address.shown}: every one of the ${this.options.connections} connections is in use; raise --database-connections`
     return new StoreError('busy', message)
   }
-}
-
-/** Moves the versions of a transaction, and notifies every listening node at commit. */
-export async function moveVersions(db: Db, change: Change): Promise<Versions> {
-  const { donnees = [] } = change
-  const ended = endedBy(change)
-  const [versions] = await db.select<Versions & { before: number }>(
-    movesVersions(change)
-      ? `with etat_avant as (select version_comptes as before from etat), moved as (
-           update etat set version_donnees = ${next('donnees', donnees.length > 0)}, version_comptes = ${next('comptes', ended !== undefined)}
-           returning version_donnees as donnees, version_comptes as comptes)
-         select donnees, comptes, before, pg_notify('${CHANNEL_PREFIX}' || current_schema(), '') from moved, etat_avant`
-      : 'select version_donnees as donnees, version_comptes as comptes from etat',
-  )
-  if (!versions) throw new StoreError('corrupt', 'the table etat is empty; restore a backup')
-  if (ended) await noteEnded(db, { before: versions.before, version: versions.comptes }, ended)
-  if (donnees.length === 0) return versionsOf(versions)
-  const newest = await appendJournal(db, donnees, versions.donnees)
-  await db.exec('update etat set version_donnees = ?', newest)
-  return { donnees: newest, comptes: versions.comptes }
-}
-
-export function movesVersions(change: Change): boolean {
-  return (change.donnees ?? []).length > 0 || endedBy(change) !== undefined
-}
-
-/** The channel includes the schema, because one database may have a portal in each of several schemas. */
-export const CHANNEL_PREFIX = 'palmares_'
-
-/** Versions are clock microseconds. So a promoted replica never reuses a version that was lost with the old primary. */
-function next(kind: 'donnees' | 'comptes', isMoved: boolean): string {
-  const column = `version_${kind}`
-  return isMoved ? `greatest(${column} + 1, (extract(epoch from clock_timestamp()) * 1000000)::bigint)` : column
 }
 
 /** The versions that a primary reports. Throws `StoreError` if it is no longer a primary. */

@@ -10,6 +10,7 @@ import {
   type Change,
   type Db,
   type Domain,
+  mergeAll,
   type ReadOptions,
   type Search,
   type Store,
@@ -21,16 +22,8 @@ import { Connection } from './connection.js'
 import { withClient } from './driver.js'
 import type { Replica } from './replicas.js'
 import { createSearchIndexes, findBrokenIndexes, findSearchIndexes, SEARCH_INDEXES } from './search.js'
-import {
-  LOCK_MILLISECONDS,
-  LOCK_SPACE,
-  LOCKS,
-  movesVersions,
-  moveVersions,
-  type Server,
-  SILENT_WRITER_MILLISECONDS,
-  versionsOf,
-} from './server.js'
+import { type Server, versionsOf } from './server.js'
+import { movesVersions, transaction } from './transaction.js'
 import type { Watcher } from './watcher.js'
 
 /** What a store that serves has beside its primary. */
@@ -96,9 +89,10 @@ export class PostgresStore implements Store {
     stage: (db: Db) => Promise<void>,
     merge: (db: Db) => Promise<T>,
   ): Promise<T> {
+    const domains: Domain[] = options.withAccounts ? ['donnees', 'comptes'] : ['donnees']
     return this.alone(async (db) => {
       await stage(db)
-      const { value, versions } = await transaction(db, options, merge)
+      const { value, versions } = await transaction(db, { domains }, () => mergeAll(db, options, merge))
       await this.acknowledge(value.change, versions)
       return value
     })
@@ -204,30 +198,5 @@ export class PostgresStore implements Store {
   /** Long work has its own connection, whose temporary tables end with it. */
   private alone<T>(work: (db: Connection) => Promise<T>): Promise<T> {
     return withClient(this.primary.address, (client) => work(new Connection(client, this.primary.address, this.search)))
-  }
-}
-
-/** The merge of a bulk: one at a time in the whole portal. */
-async function transaction<T extends { change: Change }>(
-  db: Connection,
-  { withAccounts, mergeData, onStage }: BulkOptions,
-  merge: (db: Db) => Promise<T>,
-): Promise<{ value: T; versions: Versions }> {
-  await db.exec(`begin`)
-  try {
-    await db.exec(`set local lock_timeout = ${LOCK_MILLISECONDS}`)
-    await db.exec(`set local idle_in_transaction_session_timeout = ${SILENT_WRITER_MILLISECONDS}`)
-    for (const lock of withAccounts ? [LOCKS.donnees, LOCKS.comptes] : [LOCKS.donnees]) {
-      await db.exec(`select pg_advisory_xact_lock(${LOCK_SPACE}, ${lock})`)
-    }
-    await mergeData?.(db)
-    onStage?.('commit', 0, 1)
-    const value = await merge(db)
-    const versions = await moveVersions(db, value.change)
-    await db.exec('commit')
-    return { value, versions }
-  } catch (error) {
-    await db.exec('rollback').catch(() => undefined)
-    throw error
   }
 }

@@ -4,7 +4,8 @@ import type { Member, Siblings } from '../opening.js'
 import type { StoreLog, Versions } from '../store.js'
 import type { Address } from './address.js'
 import { type Client, connect, toStoreError } from './driver.js'
-import { CHANNEL_PREFIX, checked, SELECT_VERSIONS, type Snapshot } from './server.js'
+import { checked, SELECT_VERSIONS, type Snapshot } from './server.js'
+import { CHANNEL_PREFIX } from './transaction.js'
 
 /** A silent connection may be dead. It is queried at this interval, and must answer within it. */
 const HEARTBEAT_MILLISECONDS = 1_000

@@ -108,7 +108,8 @@ export class Aside {
   /** Throws `Overtaken` if the data has changed since the copy, or another import has dropped the new tables as leftovers. */
   checkCurrent(): void {
     const isSame = this.db.value('select version_donnees from etat') === this.version
-    const isThere = this.db.value('select count(*) from main.sqlite_master where name = ?', this.newOf('noeuds')) === 1
+    const isThere =
+      this.db.value('select count(*) from main.sqlite_master where name = ?', [this.newOf('noeuds')]) === 1
     if (!isSame || isThere !== this.isMade) throw new Overtaken()
   }
 
@@ -175,21 +176,15 @@ export class Aside {
     const columns = key.join(', ')
     const bound = `(${key.map(() => '?').join(', ')})`
     const rest = `from temp.${name} where ${after.length > 0 ? `(${columns}) > ${bound}` : 'true'}`
-    const found = this.db.row(
-      `select ${columns} ${rest} order by ${columns} limit 1 offset ${BLOCK_ROWS - 1}`,
-      ...after,
-    )
+    const found = this.db.row(`select ${columns} ${rest} order by ${columns} limit 1 offset ${BLOCK_ROWS - 1}`, after)
     const last = found && Object.values(found)
     const block = last ? `${rest} and (${columns}) <= ${bound}` : rest
     const values = [...after, ...(last ?? [])]
-    const added = this.db.change(
-      `insert into main.${this.newOf(name)} select * ${block} order by ${columns}`,
-      ...values,
-    )
+    const added = this.db.change(`insert into main.${this.newOf(name)} select * ${block} order by ${columns}`, values)
     if (searched.length > 0) {
       const texts = searched.join(', ')
       const search = this.newOf(searchOf(name))
-      this.db.change(`insert into main.${search} (rowid, ${texts}) select ${columns}, ${texts} ${block}`, ...values)
+      this.db.change(`insert into main.${search} (rowid, ${texts}) select ${columns}, ${texts} ${block}`, values)
     }
     return { last, added }
   }
@@ -217,7 +212,7 @@ export class Aside {
   }
 
   private sqlOf(name: string): string {
-    return String(this.db.value('select sql from main.sqlite_master where name = ?', name))
+    return String(this.db.value('select sql from main.sqlite_master where name = ?', [name]))
   }
 
   private column(sql: string): string[] {

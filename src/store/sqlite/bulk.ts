@@ -1,4 +1,4 @@
-import type { BulkOptions, Change, Db } from '../store.js'
+import { type BulkOptions, type Change, type Db, mergeAll } from '../store.js'
 import { Aside, type AsideLimits, dropLeftovers, Overtaken } from './aside.js'
 import { type Connection, openWriter } from './connection.js'
 import { emptyLog } from './log.js'
@@ -54,16 +54,11 @@ function isLarge(db: Connection): boolean {
 /** All in one transaction, which keeps other writers out and stands in the log whole. */
 async function mergeInPlace<T extends { change: Change }>(
   db: Connection,
-  { mergeData, onStage }: BulkOptions,
+  options: BulkOptions,
   merge: Merge<T>,
 ): Promise<T> {
   db.script('pragma foreign_keys = on')
-  return transaction(db, async () => {
-    await mergeData?.(db)
-    onStage?.('commit', 0, 1)
-    const value = await merge(db)
-    return { value, change: value.change }
-  })
+  return transaction(db, () => mergeAll(db, options, merge))
 }
 
 /** Merges the data on a copy, with no lock; undefined where somebody else has changed them meanwhile. */

@@ -19,10 +19,10 @@ import {
   type Versions,
 } from '../store.js'
 import { bulk } from './bulk.js'
-import type { ThreadKind } from './calls.js'
 import { type Connection, openReader, openWriter } from './connection.js'
 import type { SqliteDb } from './db.js'
 import { LastingThread, type Thread } from './thread.js'
+import type { ThreadKind } from './thread-entry.js'
 import { transaction, WRITER_PATIENCE_MILLISECONDS } from './transaction.js'
 
 /** Snapshots open at once. One is enough while no read waits for anything but the store. */
@@ -162,7 +162,7 @@ export class SqliteStore implements Store {
     const unfinished = `${file}.${process.pid}.unfinished`
     try {
       closeSync(openSync(unfinished, 'wx', 0o600))
-      await this.readers.use(async (reader) => reader.change('vacuum into ?', unfinished))
+      await this.readers.use(async (reader) => reader.change('vacuum into ?', [unfinished]))
       renameSync(unfinished, file)
     } catch (error) {
       rmSync(unfinished, { force: true })

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { StoreError } from '../store.js'
-import type { Answer, Call, Method, ThreadData, ThreadKind } from './calls.js'
 import { SqliteDb } from './db.js'
+import type { Answer, Call, Method, ThreadData, ThreadKind } from './thread-entry.js'
 
 /** The built file, even if this one runs from its source: `imports` in package.json names it. A thread runs no TypeScript. */
 const ENTRY = createRequire(import.meta.url).resolve('#sqlite-thread')
@@ -45,23 +45,28 @@ export class Thread extends SqliteDb {
     return this.asked.length > 0
   }
 
-  rows(sql: string, ...values: unknown[]): Promise<unknown[]> {
-    return this.ask(['rows', sql, ...values])
+  rows(sql: string, values: readonly unknown[] = []): Promise<unknown[]> {
+    return this.ask(['rows', sql, values])
   }
 
-  row(sql: string, ...values: unknown[]): Promise<Record<string, unknown> | undefined> {
-    return this.ask(['row', sql, ...values])
+  row(sql: string, values: readonly unknown[] = []): Promise<Record<string, unknown> | undefined> {
+    return this.ask(['row', sql, values])
   }
 
-  change(sql: string, ...values: unknown[]): Promise<number> {
-    return this.ask(['change', sql, ...values])
+  change(sql: string, values: readonly unknown[] = []): Promise<number> {
+    return this.ask(['change', sql, values])
   }
 
-  /** Sends some rows per message, because copying a message blocks the event loop. */
-  async load(table: string, columns: readonly string[], rows: readonly unknown[][]): Promise<void> {
-    for (let from = 0; from < rows.length; from += ROWS_A_MESSAGE) {
-      await this.ask(['load', table, columns, rows.slice(from, from + ROWS_A_MESSAGE)])
+  /** Sends some rows per message, because making and copying them blocks the event loop. */
+  async load(table: string, columns: readonly string[], rows: Iterable<readonly unknown[]>): Promise<void> {
+    let some: (readonly unknown[])[] = []
+    for (const row of rows) {
+      some.push(row)
+      if (some.length < ROWS_A_MESSAGE) continue
+      await this.ask(['load', table, columns, some])
+      some = []
     }
+    if (some.length > 0) await this.ask(['load', table, columns, some])
   }
 
   /** If the thread has ended, so has its transaction. */

@@ -30,13 +30,13 @@ export async function transaction<T>(
 
 async function moveData(db: SqliteDb, entries: readonly JournalEntry[]): Promise<void> {
   const state = await db.row('select version_donnees as last from etat')
-  await db.change('update etat set version_donnees = ?', await appendJournal(db, entries, Number(state?.last)))
+  await db.change('update etat set version_donnees = ?', [await appendJournal(db, entries, Number(state?.last))])
 }
 
 async function moveAccounts(db: SqliteDb, ended: true | readonly string[]): Promise<void> {
   const state = await db.row('select version_comptes as last from etat')
   const before = Number(state?.last)
-  await db.change('update etat set version_comptes = ?', before + 1)
+  await db.change('update etat set version_comptes = ?', [before + 1])
   await noteEnded(db, { before, version: before + 1 }, ended)
 }
 
