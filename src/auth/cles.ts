@@ -2,9 +2,10 @@ import { Problem } from '../errors.js'
 import { nowSeconds } from '../instant.js'
 import { SCOPES, type Scope } from '../model/scopes.js'
 import type { Store } from '../store/store.js'
+import { countCodePoints } from '../text.js'
 import { type CleRow, countLiveCles, insertCle, purgeCles } from './cles-queries.js'
 import { findLiveCompte } from './comptes-queries.js'
-import { MAX_LIVE_KEYS } from './contract.js'
+import { MAX_KEY_NAME_CODE_POINTS, MAX_LIVE_KEYS } from './contract.js'
 import { digest, makeApiKey, shownPrefix } from './tokens.js'
 
 const YEAR_SECONDS = 365 * 24 * 3600
@@ -56,4 +57,13 @@ export async function createKey(
     })
   })
   return { key, row }
+}
+
+export function isKeyName(text: string): boolean {
+  const isPlain = text.isWellFormed() && !/\p{Cc}/u.test(text)
+  return isPlain && text.trim() !== '' && countCodePoints(text) <= MAX_KEY_NAME_CODE_POINTS
+}
+
+export function isScope(value: unknown): value is Scope {
+  return SCOPES.includes(value as Scope)
 }

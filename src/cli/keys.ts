@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { createKey } from '../auth/cles.js'
+import { createKey, isKeyName, isScope } from '../auth/cles.js'
 import { listCles, revokeCle } from '../auth/cles-queries.js'
 import { findCompte } from '../auth/comptes-queries.js'
 import { MAX_KEY_NAME_CODE_POINTS, presentApiKey } from '../auth/contract.js'
@@ -7,7 +7,6 @@ import { endCredentials } from '../auth/ending.js'
 import { formatInstant, nowSeconds, parseInstant } from '../instant.js'
 import { SCOPES, type Scope } from '../model/scopes.js'
 import { database, type Setting } from '../settings.js'
-import { countCodePoints } from '../text.js'
 import { command, withStore } from './command.js'
 import { CommandError, print, printJson, printTable, tell } from './output.js'
 
@@ -108,7 +107,7 @@ function revokeCommand(): Command {
 }
 
 function readName(text: string): string {
-  if (text.trim() === '' || /\p{Cc}/u.test(text) || countCodePoints(text) > MAX_KEY_NAME_CODE_POINTS) {
+  if (!isKeyName(text)) {
     throw new InvalidArgumentError(`It takes a text of 1 to ${MAX_KEY_NAME_CODE_POINTS} characters.`)
   }
   return text
@@ -124,8 +123,6 @@ function readExpiry(text: string): number {
 
 function readScopes(text: string): Scope[] {
   const scopes = text.split(',').map((scope) => scope.trim())
-  if (!scopes.every((scope): scope is Scope => (SCOPES as readonly string[]).includes(scope))) {
-    throw new InvalidArgumentError(`It takes ${SCOPES.join(', ')}, comma-separated.`)
-  }
+  if (!scopes.every(isScope)) throw new InvalidArgumentError(`It takes ${SCOPES.join(', ')}, comma-separated.`)
   return scopes
 }
