@@ -21,13 +21,13 @@ export interface Parameter<T> {
 /** The bounds of parameters and bodies that an operator sets. */
 export interface Bounds {
   /** The longest text that a filter takes, in code points before folding. */
-  filterCodePoints: number
+  maxFilterCharacters: number
   /** A body of many lines. */
-  bulkBytes: number
-  bulkLines: number
+  maxBulkBytes: number
+  maxBulkLines: number
 }
 
-export const DEFAULT_BOUNDS: Bounds = { filterCodePoints: 100, bulkBytes: 4_194_304, bulkLines: 10_000 }
+export const DEFAULT_BOUNDS: Bounds = { maxFilterCharacters: 100, maxBulkBytes: 4_194_304, maxBulkLines: 10_000 }
 
 /** Says what a parameter takes; the edge adds its name. */
 export class ParameterError extends Error {}
@@ -68,20 +68,20 @@ export const pageSize: Parameter<number> = {
 /** A text that must be contained, case and accents aside; the value is already folded. */
 export function contains(what: string): Parameter<string> {
   return {
-    schema: Type.String({ maxLength: DEFAULT_BOUNDS.filterCodePoints }),
+    schema: Type.String({ maxLength: DEFAULT_BOUNDS.maxFilterCharacters }),
     description: `Text that the ${what} contains, whatever its case and accents.`,
     emptyIsAbsent: true,
-    parse: (value, bounds) => fold(plainText(value, bounds.filterCodePoints)),
+    parse: (value, bounds) => fold(plainText(value, bounds.maxFilterCharacters)),
   }
 }
 
 /** A word that must be equal, ASCII case aside; the value is already lower case. */
 export function equals(what: string): Parameter<string> {
   return {
-    schema: Type.String({ maxLength: DEFAULT_BOUNDS.filterCodePoints }),
+    schema: Type.String({ maxLength: DEFAULT_BOUNDS.maxFilterCharacters }),
     description: `The ${what}, whatever its ASCII case.`,
     emptyIsAbsent: true,
-    parse: (value, bounds) => lowerAscii(plainText(value, bounds.filterCodePoints)),
+    parse: (value, bounds) => lowerAscii(plainText(value, bounds.maxFilterCharacters)),
   }
 }
 

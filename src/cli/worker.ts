@@ -2,8 +2,8 @@ import cluster from 'node:cluster'
 import type { Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type AppSettings, buildApp } from '../app.js'
-import type { ServeOptions } from '../config.js'
+import { buildApp } from '../app.js'
+import type { ServerSettings } from '../config.js'
 import type { Trafic } from '../contract.js'
 import { Metrics, type MetricValues } from '../http/metrics.js'
 import { type LimitsAnswer, type LimitsQuestion, WorkerLimits } from '../limits/workers.js'
@@ -44,27 +44,22 @@ export function makeSiblings(log: Logger): WorkerSiblings {
 }
 
 /** Serves a store beside other workers, until a signal or the end of the supervisor; the caller closes the store. */
-export async function work(
-  store: Store,
-  settings: AppSettings,
-  options: ServeOptions,
-  log: Logger,
-): Promise<Pick<Listening, 'stopped'>> {
+export async function work(store: Store, settings: ServerSettings, log: Logger): Promise<Pick<Listening, 'stopped'>> {
   // A message that is too late for the supervisor must not fail this process.
   cluster.worker?.on('error', () => undefined)
   const metrics = new Metrics()
   const shared = new WorkerLimits(tell, log)
-  const limits = await openLimits(options, shared, log)
+  const limits = await openLimits(settings, shared, log)
   const observer = new Observer((question) => tell({ kind: 'observe', question }))
   const observe = () => observer.observe()
   const app = buildApp({ store, settings, metrics, observe, limits, log })
-  closeBeyond(app.server, Math.ceil(options.maxConnections / (options.workers ?? 1)))
+  closeBeyond(app.server, Math.ceil(settings.maxConnections / settings.workers))
   process.on('message', (message: ToWorker) => {
     if (message.kind === 'metrics') void tellMetrics(metrics)
     else if (message.kind === 'traffic') observer.heard(message.question, message.traffic)
     else if (message.kind === 'budgets') shared.heard(message)
   })
-  const address = await listenOn(app, options, 'worker serves')
+  const address = await listenOn(app, settings, 'worker serves')
   const reports = setInterval(() => void tellGrowth(metrics), REPORT_INTERVAL_MILLISECONDS)
   const stopped = toldToStop().then(async (signal) => {
     await sleep(HANDOVER_MILLISECONDS)
