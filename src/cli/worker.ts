@@ -4,17 +4,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { buildApp } from '../app.js'
 import type { ServerSettings } from '../config.js'
-import type { Trafic } from '../contract.js'
+import { Problem } from '../errors.js'
+import type { Trafic } from '../exploitation/contract.js'
 import { Metrics, type MetricValues } from '../http/metrics.js'
 import { type LimitsAnswer, type LimitsQuestion, WorkerLimits } from '../limits/workers.js'
+import { SharedRun } from '../shared-run.js'
 import type { Store } from '../store/store.js'
 import { type Listening, listenOn, openLimits, stopApp } from './listen.js'
-import { Observer } from './observer.js'
 import { STOP_SIGNALS } from './serving.js'
 import { type FromSibling, type ToSibling, WorkerSiblings } from './siblings.js'
 
 /** How often new counts are sent to the supervisor. A worker that crashes loses those since the last time. */
 const REPORT_INTERVAL_MILLISECONDS = 1_000
+
+/** A supervisor that takes longer is assumed to hang. It waits 2 s itself for a worker that hangs. */
+const TRAFFIC_TIMEOUT_MILLISECONDS = 3_000
 
 /** How long a worker continues to serve after a signal: connections that the supervisor accepted before are still arriving. */
 const HANDOVER_MILLISECONDS = 100
@@ -50,13 +54,12 @@ export async function work(store: Store, settings: ServerSettings, log: Logger):
   const metrics = new Metrics()
   const shared = new WorkerLimits(tell, log)
   const limits = await openLimits(settings, shared, log)
-  const observer = new Observer((question) => tell({ kind: 'observe', question }))
-  const observe = () => observer.observe()
+  const traffic = new SharedRun(askTraffic)
+  const observe = () => traffic.current()
   const app = buildApp({ store, settings, metrics, observe, limits, log })
   closeBeyond(app.server, Math.ceil(settings.maxConnections / settings.workers))
   process.on('message', (message: ToWorker) => {
     if (message.kind === 'metrics') void tellMetrics(metrics)
-    else if (message.kind === 'traffic') observer.heard(message.question, message.traffic)
     else if (message.kind === 'budgets') shared.heard(message)
   })
   const address = await listenOn(app, settings, 'worker serves')
@@ -82,6 +85,31 @@ function tell(message: FromWorker): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected) process.send?.(message, undefined, undefined, () => resolve())
     else resolve()
+  })
+}
+
+let questions = 0
+
+/** What all workers have counted, as the supervisor knows it. Throws `overloaded` if it does not answer. */
+function askTraffic(): Promise<Trafic> {
+  const question = ++questions
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer)
+      process.off('message', hear)
+    }
+    // A late answer is to a question that nobody asks any longer.
+    const hear = (message: ToWorker) => {
+      if (message.kind !== 'traffic' || message.question !== question) return
+      end()
+      resolve(message.traffic)
+    }
+    const timer = setTimeout(() => {
+      end()
+      reject(new Problem('overloaded'))
+    }, TRAFFIC_TIMEOUT_MILLISECONDS)
+    process.on('message', hear)
+    void tell({ kind: 'observe', question })
   })
 }
 
