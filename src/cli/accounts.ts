@@ -50,37 +50,25 @@ function addCommand(): Command {
   return command('add', 'Add an account for an author; makes and migrates a missing store.', addSettings)
     .argument('<login>')
     .action(async (login: string, options: OptionsOf<typeof addSettings>, self: Command) => {
-      const { idAuteur, operator = false } = options
+      const { idAuteur, operator } = options
       if (idAuteur === undefined) self.error("error: required option '--id-auteur <id>' not specified")
       checkPasswordStdin(options, self)
       checkLogin(login)
-      const motDePasse = await readPassword()
+      const mot_de_passe = await readPassword()
+      const compte = { login, id_auteur: idAuteur, mot_de_passe, operateur: operator ? 1 : 0, desactive: 0 }
       await withStore(options.database, { create: true }, (store) =>
-        store.write({}, (db) => addCompte(db, { login, idAuteur, motDePasse, operator })),
+        store.write({}, (db) => addCompte(db, { ...compte, creation: nowSeconds() })),
       )
       print(`account ${login} added for author ${idAuteur}`)
     })
 }
 
-interface NewCompte {
-  login: string
-  idAuteur: number
-  motDePasse: string
-  operator: boolean
-}
-
-async function addCompte(db: Db, { login, idAuteur, motDePasse, operator }: NewCompte): Promise<void> {
+async function addCompte(db: Db, compte: Omit<CompteRow, 'id_compte'>): Promise<void> {
+  const { login, id_auteur } = compte
   if (await findCompte(db, login)) throw new CommandError(`the account ${login} already exists`)
-  const auteur = await db.get(db.q.selectFrom('auteurs').select('id_auteur').where('id_auteur', '=', idAuteur))
-  if (!auteur) throw new CommandError(`there is no author ${idAuteur}; import the portal first`)
-  await insertCompte(db, {
-    login,
-    id_auteur: idAuteur,
-    mot_de_passe: motDePasse,
-    operateur: operator ? 1 : 0,
-    desactive: 0,
-    creation: nowSeconds(),
-  })
+  const auteur = await db.get(db.q.selectFrom('auteurs').select('id_auteur').where('id_auteur', '=', id_auteur))
+  if (!auteur) throw new CommandError(`there is no author ${id_auteur}; import the portal first`)
+  await insertCompte(db, compte)
 }
 
 function listCommand(): Command {
