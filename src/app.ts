@@ -7,9 +7,10 @@ import { compteRoutes, loginRoutes, sessionRoutes } from './auth/routes.js'
 import type { LoginLimits } from './auth/throttle.js'
 import { challengesRoutes } from './challenges/routes.js'
 import { classementRoutes } from './classement/routes.js'
-import type { Access, ReadContext, Trafic } from './contract.js'
+import type { Access, ReadContext } from './contract.js'
 import { ctftimeRoutes } from './ctftime/routes.js'
 import { environnementsVirtuelsRoutes } from './environnements_virtuels/routes.js'
+import type { Trafic } from './exploitation/contract.js'
 import { exploitationRoutes } from './exploitation/routes.js'
 import { Admission, requireSession } from './http/admission.js'
 import { type BudgetSettings, Budgets } from './http/budgets.js'
@@ -35,23 +36,22 @@ import { rootmeRoutes } from './rootme/routes.js'
 import { rubriquesRoutes } from './rubriques/routes.js'
 import type { Store } from './store/store.js'
 
+/** What the server needs of the options of `serve`, under the same names, and of what follows from them. */
 export interface AppSettings
   extends BudgetSettings,
     LoginLimits,
     QueueBounds,
     Omit<HttpSettings, 'log'>,
-    Omit<OriginSettings, 'rootHosts'> {
-  /** Hosts at whose root the dialect is. */
-  rootmeHosts: readonly string[]
+    OriginSettings,
+    Bounds {
   /** The base address of the portal's pages. */
   portalUrl: string
-  allowGetLogin: boolean
+  refuseGetLogin?: boolean
   /** Whether the feed for CTFtime asks for no credential. */
-  openCtftime: boolean
-  /** Bytes of ready answers held in memory. */
-  cacheBytes: number
+  openCtftime?: boolean
+  /** Ready answers held in memory. */
+  cacheMegabytes: number
   version: string
-  bounds: Bounds
 }
 
 export interface AppDeps {
@@ -69,17 +69,16 @@ export interface AppDeps {
 /** The whole server: its scopes, and in each what it serves. */
 export function buildApp({ store, settings, metrics, observe, limits, log, wholeLimits }: AppDeps): FastifyInstance {
   metrics.watch(store)
-  const origins = new Origins({ ...settings, rootHosts: settings.rootmeHosts })
+  const origins = new Origins(settings)
   const budgets = new Budgets(settings, limits)
   const app = createHttpServer({ ...settings, log }, { metrics, origins, budgets, rewriteUrl })
   const guard = new Guard(store)
   const admission = new Admission(guard, new TurnVersions(store, app.server), budgets)
   const challengeUrl = challengeUrls(settings.portalUrl)
-  const cache = new ResponseCache(store.changes.donnees, settings.cacheBytes)
-  const { bounds } = settings
-  const deps: ServeDeps = { store, cache, origins, admission, metrics, challengeUrl, bounds }
+  const cache = new ResponseCache(store.changes.donnees, settings.cacheMegabytes * 1_000_000)
+  const deps: ServeDeps = { store, cache, origins, admission, metrics, challengeUrl, bounds: settings }
   const wholeDeps = { ...deps, limits: wholeLimits ?? WHOLE_LIMITS }
-  const auth = { store, login: new Login(store, settings, limits), allowGetLogin: settings.allowGetLogin }
+  const auth = { store, login: new Login(store, settings, limits), allowGetLogin: !settings.refuseGetLogin }
   const operations: Operation[] = []
   const record = (access: Access) => (endpoint: Operation['endpoint'], isHeld: boolean) =>
     operations.push({ endpoint, access, isHeld })
@@ -111,7 +110,7 @@ export function buildApp({ store, settings, metrics, observe, limits, log, whole
     auteursRoutes(serve)
     classementRoutes(serve)
     environnementsVirtuelsRoutes(serve)
-    portalRoutes(serveActions(guarded, deps, record('credential')), { store, bounds })
+    portalRoutes(serveActions(guarded, deps, record('credential')), { store, bounds: settings })
     const serveWhole = serveWholes(guarded, wholeDeps, record('credential'))
     exportRoutes(serveWhole)
     if (!settings.openCtftime) ctftimeRoutes(serveWhole)

@@ -2,9 +2,9 @@ import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { InvalidArgumentError, Option } from 'commander'
 import type { AppSettings } from './app.js'
-import { readFlag, SecretArgumentError } from './forms.js'
+import { CommandError, readFlag, SecretArgumentError } from './forms.js'
 import { hostName } from './http/host.js'
-import { type Setting, scaleSettings } from './settings.js'
+import type { ServeOptions, Setting } from './settings.js'
 import type { Serving } from './store/opening.js'
 import { isPostgres } from './store/postgres/address.js'
 import type { StoreLog } from './store/store.js'
@@ -13,15 +13,15 @@ import type { StoreLog } from './store/store.js'
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 
 /** Turns a setting into an option of the command line that the environment may also set; the flag wins. */
-export function toOption(setting: Setting): Option {
-  const option = new Option(setting.flags)
-  const variable = setting.variable ?? `PALMARES_${option.name().replaceAll('-', '_').toUpperCase()}`
-  const isFlag = !option.required && !option.optional
+export function toOption(name: string, setting: Setting): Option {
+  const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+  const variable = setting.variable ?? `PALMARES_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`
+  const option = new Option(setting.value ? `${flag} ${setting.value}` : flag)
   const fromEnvironment = process.env[variable]
   option.description = `${setting.description} (env: ${variable})`
-  if (setting.parse) option.argParser(named(`--${option.name()}`, setting.parse, option))
+  if (setting.parse) option.argParser(named(flag, setting.parse, option))
   if (fromEnvironment !== undefined && fromEnvironment !== '') {
-    const parse = isFlag ? readFlag : setting.parse
+    const parse = setting.value ? setting.parse : readFlag
     option.default(readVariable(variable, fromEnvironment, parse && named(variable, parse, option)), `from ${variable}`)
   } else if (setting.default !== undefined) option.default(setting.default)
   return option
@@ -41,103 +41,33 @@ function named(name: string, parse: Parse, option: Option): (text: string, befor
   }
 }
 
-/** An option or an environment variable has an invalid value. */
-export class EnvironmentError extends Error {}
+/** The one frozen value from which the server is built: the options, and what follows from them. */
+export type ServerSettings = Readonly<ServeOptions & Pick<AppSettings, 'tls' | 'version'>>
 
-/** A file that an option names cannot be used. */
-export class FileError extends Error {}
-
-/** The options of `serve` and `demo` as commander passes them. */
-export interface ServeOptions {
-  database: string
-  host: string
-  port: number
-  metricsPort: number
-  publicUrl?: string
-  portalUrl: string
-  tlsCert?: string
-  tlsKey?: string
-  trustProxy?: string
-  corsOrigin?: string[]
-  rootmeHost?: string[]
-  rateLimit: number
-  addressRateLimit: number
-  loginRateLimit: number
-  loginAddressRateLimit: number
-  loginTotalRateLimit: number
-  loginQueue: number
-  loginWaitSeconds: number
-  openCtftime?: boolean
-  refuseGetLogin?: boolean
-  maxHeadBytes: number
-  maxBodyBytes: number
-  maxBulkBytes: number
-  maxBulkLines: number
-  maxFilterCharacters: number
-  requestTimeoutSeconds: number
-  keepAliveSeconds: number
-  maxConnections: number
-  cacheMegabytes: number
-  logLevel: string
-  replica?: string[]
-  limits?: string
-  workers?: number
-  databaseConnections?: number
-  databaseTimeoutSeconds?: number
-}
-
-/** The one frozen value from which the server is built. Throws a line for the operator if files are wrong. */
-export function toAppSettings(options: ServeOptions): Readonly<AppSettings> {
+/** Throws a line for the operator where options contradict each other or a file cannot be used. */
+export function toServerSettings(options: ServeOptions): ServerSettings {
   checkRootmeHosts(options)
-  return Object.freeze({
-    publicUrl: options.publicUrl,
-    portalUrl: options.portalUrl,
-    tls: readTls(options),
-    trustProxy: options.trustProxy,
-    corsOrigins: Object.freeze(options.corsOrigin ?? []),
-    rootmeHosts: Object.freeze(options.rootmeHost ?? []),
-    requestsPerAccount: options.rateLimit,
-    requestsPerAddress: options.addressRateLimit,
-    failuresPerLogin: options.loginRateLimit,
-    failuresPerAddress: options.loginAddressRateLimit,
-    failuresFromUnknown: options.loginTotalRateLimit,
-    maxWaiting: options.loginQueue,
-    maxWaitSeconds: options.loginWaitSeconds,
-    openCtftime: options.openCtftime === true,
-    allowGetLogin: options.refuseGetLogin !== true,
-    maxHeadBytes: options.maxHeadBytes,
-    maxBodyBytes: options.maxBodyBytes,
-    requestTimeoutSeconds: options.requestTimeoutSeconds,
-    keepAliveSeconds: options.keepAliveSeconds,
-    maxConnections: options.maxConnections,
-    cacheBytes: options.cacheMegabytes * 1_000_000,
-    version: VERSION,
-    bounds: Object.freeze({
-      filterCodePoints: options.maxFilterCharacters,
-      bulkBytes: options.maxBulkBytes,
-      bulkLines: options.maxBulkLines,
-    }),
-  })
+  return Object.freeze({ ...options, tls: readTls(options), version: VERSION })
 }
 
 /** At the public address is the contract: a host of the dialect would take its place. */
 function checkRootmeHosts({ publicUrl, rootmeHost = [] }: ServeOptions): void {
   const name = publicUrl && hostName(new URL(publicUrl).host)
   if (name && rootmeHost.includes(name)) {
-    throw new EnvironmentError(`--rootme-host ${name} is the host of --public-url; it must be another name`)
+    throw new CommandError(`--rootme-host ${name} is the host of --public-url; it must be another name`, 2)
   }
 }
 
 /** What the store needs to know to serve. */
 export function toServing(options: ServeOptions, log: StoreLog): Serving {
   if (options.replica && !isPostgres(options.database)) {
-    throw new EnvironmentError('--replica requires a PostgreSQL --database')
+    throw new CommandError('--replica requires a PostgreSQL --database', 2)
   }
   return {
     log,
     replicas: options.replica,
-    connections: options.databaseConnections ?? scaleSettings.databaseConnections.default,
-    timeoutSeconds: options.databaseTimeoutSeconds ?? scaleSettings.databaseTimeoutSeconds.default,
+    connections: options.databaseConnections,
+    timeoutSeconds: options.databaseTimeoutSeconds,
   }
 }
 
@@ -157,21 +87,21 @@ export function readMirrorKey(keyFile: string | undefined): { key: string; isExp
 
 function checkKey(key: string, where: string): string {
   if (key === '') {
-    throw new EnvironmentError(
+    const fault =
       where === MIRROR_KEY
         ? `a key for the portal must be in ${MIRROR_KEY}, or in the file that --key-file names`
-        : `${where} is empty; it must contain a key for the portal`,
-    )
+        : `${where} is empty; it must contain a key for the portal`
+    throw new CommandError(fault, 2)
   }
   if (key.length > MAX_KEY_CHARACTERS || !/^[\x21-\x7e]+$/.test(key) || /[;,"\\]/.test(key)) {
-    throw new EnvironmentError(`${where} must contain only an API key`)
+    throw new CommandError(`${where} must contain only an API key`, 2)
   }
   return key
 }
 
 function readTls({ tlsCert, tlsKey }: ServeOptions): AppSettings['tls'] {
   if (tlsCert === undefined && tlsKey === undefined) return undefined
-  if (tlsCert === undefined || tlsKey === undefined) throw new EnvironmentError('--tls-cert and --tls-key go together')
+  if (tlsCert === undefined || tlsKey === undefined) throw new CommandError('--tls-cert and --tls-key go together', 2)
   const cert = readNamed(tlsCert)
   const key = readNamed(tlsKey)
   checkTls({ cert }, `${tlsCert}: this is not a certificate chain in PEM that can be served`)
@@ -194,7 +124,7 @@ function checkTls(options: SecureContextOptions, fault: string): void {
     createSecureContext(options)
   } catch (error) {
     const { reason } = error as { reason?: string }
-    throw new FileError(reason === undefined ? fault : `${fault} (${reason})`, { cause: error })
+    throw new CommandError(reason === undefined ? fault : `${fault} (${reason})`, 1, { cause: error })
   }
 }
 
@@ -203,6 +133,6 @@ function readVariable(variable: string, text: string, parse: Setting['parse']): 
     return parse ? parse(text) : text
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error
-    throw new EnvironmentError(`${variable} is not valid. ${error.message}`)
+    throw new CommandError(`${variable} is not valid. ${error.message}`, 2)
   }
 }

@@ -173,18 +173,6 @@ export interface Principal {
   empreinte: string
 }
 
-/** What the processes of a node have counted together since they started, for operators. */
-export interface Trafic {
-  processus: number
-  en_cours: number
-  requetes: number
-  refusees: number
-  limitees: number
-  erreurs: number
-  /** How many requests took at most so many seconds, ascending; null stands for all. */
-  latences: { secondes: number | null; nb: number }[]
-}
-
 export interface ActionAnswer {
   body?: unknown
   headers?: Record<string, string>

@@ -3,128 +3,74 @@
  * it, `detail` may be made more precise where it is thrown. docs/API.md lists them; a test compares.
  */
 export const catalogue = {
-  malformed_request: { status: 400, title: 'Bad request', detail: 'The request is not well-formed HTTP.' },
-  invalid_parameter: {
-    status: 400,
-    title: 'Invalid parameter',
-    detail: 'A parameter is not of the form that it takes.',
-  },
-  invalid_body: { status: 400, title: 'Invalid body', detail: 'The body is not what this operation takes.' },
-  too_many_keys: {
-    status: 400,
-    title: 'Too many keys',
-    detail: 'An account holds at most 20 live keys; revoke one first.',
-  },
-  credential_missing: {
-    status: 401,
-    title: 'Credential missing',
-    detail: 'Send the cookie service_session, the cookie api_key, or Authorization: Bearer with an API key.',
-  },
-  credential_invalid: { status: 401, title: 'Credential invalid', detail: 'No account has this credential.' },
-  credential_expired: {
-    status: 401,
-    title: 'Credential expired',
-    detail: 'This credential has expired; make a new one.',
-  },
-  credential_revoked: {
-    status: 401,
-    title: 'Credential revoked',
-    detail: 'This credential was ended; make a new one.',
-  },
-  login_refused: { status: 401, title: 'Login refused', detail: 'The login or the password is wrong.' },
-  foreign_origin: { status: 403, title: 'Foreign origin', detail: 'A page of another origin may not do this.' },
-  session_required: {
-    status: 403,
-    title: 'Session required',
-    detail: 'Sign in with /login; an API key cannot do this.',
-  },
-  scope_required: {
-    status: 403,
-    title: 'Scope required',
-    detail: 'This credential does not have the scope that this takes.',
-  },
-  operator_required: {
-    status: 403,
-    title: 'Operator required',
-    detail: 'Only an account that is marked operator may do this.',
-  },
-  path_not_found: {
-    status: 404,
-    title: 'No such path',
-    detail: 'Nothing is served at this path; /openapi.json lists what is.',
-  },
-  resource_not_found: { status: 404, title: 'No such resource', detail: 'The portal has nothing with this id.' },
-  method_not_allowed: {
-    status: 405,
-    title: 'Method not allowed',
-    detail: 'This path does not take this method; see Allow.',
-  },
-  request_timeout: { status: 408, title: 'Request time-out', detail: 'The request took too long to arrive.' },
-  body_too_large: { status: 413, title: 'Body too large', detail: 'The body is larger than this path takes.' },
-  uri_too_long: { status: 414, title: 'Address too long', detail: 'The request line is longer than 8 KiB.' },
-  unsupported_media_type: {
-    status: 415,
-    title: 'Unsupported media type',
-    detail: 'This path takes another Content-Type, in UTF-8 and without a Content-Encoding; see /openapi.json.',
-  },
-  rate_limited: {
-    status: 429,
-    title: 'Too many requests',
-    detail: 'This account has used its requests; wait for Retry-After.',
-  },
-  address_limited: {
-    status: 429,
-    title: 'Too many requests',
-    detail: 'This address has used its requests without a valid credential; wait for Retry-After.',
-  },
-  login_throttled: {
-    status: 429,
-    title: 'Too many failed logins',
-    detail: 'Too many logins failed; wait for Retry-After.',
-  },
-  http_1_1_required: {
-    status: 426,
-    title: 'HTTP/1.1 required',
-    detail:
-      'This answer is larger than is made in memory: ask for it with HTTP/1.1, whose answers have an end that can be told.',
-  },
-  headers_too_large: {
-    status: 431,
-    title: 'Headers too large',
-    detail: 'The address and the headers are larger together than this server takes.',
-  },
-  internal_error: {
-    status: 500,
-    title: 'Internal error',
-    detail: 'Something failed on our side; the log has it under this request_id.',
-  },
-  transfer_coding_unsupported: {
-    status: 501,
-    title: 'Transfer coding not supported',
-    detail: 'Transfer-Encoding takes chunked alone; send the body as it is.',
-  },
-  store_unavailable: {
-    status: 503,
-    title: 'Store unavailable',
-    detail: 'The store cannot answer now; try again after Retry-After.',
-  },
-  search_too_broad: {
-    status: 503,
-    title: 'Search too broad',
-    detail:
-      'This search takes longer than the server gives it; ask for something narrower, or try again after Retry-After.',
-  },
-  overloaded: {
-    status: 503,
-    title: 'Overloaded',
-    detail: 'The server has more work than it can do; try again after Retry-After.',
-  },
-  http_version_unsupported: {
-    status: 505,
-    title: 'HTTP version not supported',
-    detail: 'This server speaks HTTP/1.1 and HTTP/1.0; put a proxy before it for later versions.',
-  },
-} as const satisfies Record<string, { status: number; title: string; detail: string }>
+  malformed_request: entry(400, 'Bad request', 'The request is not well-formed HTTP.'),
+  invalid_parameter: entry(400, 'Invalid parameter', 'A parameter is not of the form that it takes.'),
+  invalid_body: entry(400, 'Invalid body', 'The body is not what this operation takes.'),
+  too_many_keys: entry(400, 'Too many keys', 'An account holds at most 20 live keys; revoke one first.'),
+  credential_missing: entry(
+    401,
+    'Credential missing',
+    'Send the cookie service_session, the cookie api_key, or Authorization: Bearer with an API key.',
+  ),
+  credential_invalid: entry(401, 'Credential invalid', 'No account has this credential.'),
+  credential_expired: entry(401, 'Credential expired', 'This credential has expired; make a new one.'),
+  credential_revoked: entry(401, 'Credential revoked', 'This credential was ended; make a new one.'),
+  login_refused: entry(401, 'Login refused', 'The login or the password is wrong.'),
+  foreign_origin: entry(403, 'Foreign origin', 'A page of another origin may not do this.'),
+  session_required: entry(403, 'Session required', 'Sign in with /login; an API key cannot do this.'),
+  scope_required: entry(403, 'Scope required', 'This credential does not have the scope that this takes.'),
+  operator_required: entry(403, 'Operator required', 'Only an account that is marked operator may do this.'),
+  path_not_found: entry(404, 'No such path', 'Nothing is served at this path; /openapi.json lists what is.'),
+  resource_not_found: entry(404, 'No such resource', 'The portal has nothing with this id.'),
+  method_not_allowed: entry(405, 'Method not allowed', 'This path does not take this method; see Allow.'),
+  request_timeout: entry(408, 'Request time-out', 'The request took too long to arrive.'),
+  body_too_large: entry(413, 'Body too large', 'The body is larger than this path takes.'),
+  uri_too_long: entry(414, 'Address too long', 'The request line is longer than 8 KiB.'),
+  unsupported_media_type: entry(
+    415,
+    'Unsupported media type',
+    'This path takes another Content-Type, in UTF-8 and without a Content-Encoding; see /openapi.json.',
+  ),
+  rate_limited: entry(429, 'Too many requests', 'This account has used its requests; wait for Retry-After.'),
+  address_limited: entry(
+    429,
+    'Too many requests',
+    'This address has used its requests without a valid credential; wait for Retry-After.',
+  ),
+  login_throttled: entry(429, 'Too many failed logins', 'Too many logins failed; wait for Retry-After.'),
+  http_1_1_required: entry(
+    426,
+    'HTTP/1.1 required',
+    'This answer is larger than is made in memory: ask for it with HTTP/1.1, whose answers have an end that can be told.',
+  ),
+  headers_too_large: entry(
+    431,
+    'Headers too large',
+    'The address and the headers are larger together than this server takes.',
+  ),
+  internal_error: entry(500, 'Internal error', 'Something failed on our side; the log has it under this request_id.'),
+  transfer_coding_unsupported: entry(
+    501,
+    'Transfer coding not supported',
+    'Transfer-Encoding takes chunked alone; send the body as it is.',
+  ),
+  store_unavailable: entry(503, 'Store unavailable', 'The store cannot answer now; try again after Retry-After.'),
+  search_too_broad: entry(
+    503,
+    'Search too broad',
+    'This search takes longer than the server gives it; ask for something narrower, or try again after Retry-After.',
+  ),
+  overloaded: entry(503, 'Overloaded', 'The server has more work than it can do; try again after Retry-After.'),
+  http_version_unsupported: entry(
+    505,
+    'HTTP version not supported',
+    'This server speaks HTTP/1.1 and HTTP/1.0; put a proxy before it for later versions.',
+  ),
+}
+
+function entry(status: number, title: string, detail: string) {
+  return { status, title, detail }
+}
 
 export type ErrorCode = keyof typeof catalogue
 

@@ -5,18 +5,19 @@ import { hostName, isHost } from './http/host.js'
 import { checkDatabaseUrl } from './store/open.js'
 import { isPostgres } from './store/postgres/address.js'
 
-/**
- * Refuses a text that may hold a password: the message says what the option takes and stands alone, where the command line
- * would repeat the text. The exit status is 2 for what is no such address at all, 1 for one that cannot be used.
- */
-export class SecretArgumentError extends Error {
+/** One line for the operator: what is wrong and what to do. The exit status is 2 where the command line or a variable is wrong. */
+export class CommandError extends Error {
   constructor(
     message: string,
-    readonly status: 1 | 2,
+    readonly status: 1 | 2 = 1,
+    options?: ErrorOptions,
   ) {
-    super(message)
+    super(message, options)
   }
 }
+
+/** Refuses a text that may contain a password: it says what the option takes, and never repeats the text as the command line would. */
+export class SecretArgumentError extends CommandError {}
 
 export function readFlag(text: string): boolean {
   if (/^(1|true|yes|on)$/i.test(text)) return true
@@ -85,10 +86,11 @@ export function replicaUrls(text: string, before: unknown): string[] {
   return Array.isArray(before) ? [...before, ...urls] : urls
 }
 
-export function oneOf(words: string[]): (text: string) => string {
+export function oneOf<const W extends string>(words: readonly W[]): (text: string) => W {
   return (text) => {
-    if (!words.includes(text)) throw new InvalidArgumentError(`It takes one of ${words.join(', ')}.`)
-    return text
+    const word = words.find((each) => each === text)
+    if (word === undefined) throw new InvalidArgumentError(`It takes one of ${words.join(', ')}.`)
+    return word
   }
 }
 

@@ -1,7 +1,10 @@
 /** The date of a validation whose date is unknown: the year 10000, after every known one on both engines. */
 export const UNKNOWN_DATE = 253_402_300_800
 
-const DAY_SECONDS = 86_400
+export const DAY_SECONDS = 86_400
+/** The instants that four digits of a year can say. */
+export const FIRST_SECOND = Date.parse('0000-01-01T00:00:00Z') / 1000
+export const LAST_SECOND = Date.parse('9999-12-31T23:59:59Z') / 1000
 /** Days that were written lately, as few of them make up a portal's dates. */
 const daysWritten = new Map<number, string>()
 const MAX_DAYS_WRITTEN = 10_000
@@ -54,5 +57,3 @@ export function nowSeconds(): number {
 }
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))$/
-const FIRST_SECOND = Date.parse('0000-01-01T00:00:00Z') / 1000
-const LAST_SECOND = Date.parse('9999-12-31T23:59:59Z') / 1000

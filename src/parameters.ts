@@ -21,13 +21,13 @@ export interface Parameter<T> {
 /** The bounds of parameters and bodies that an operator sets. */
 export interface Bounds {
   /** The longest text that a filter takes, in code points before folding. */
-  filterCodePoints: number
+  maxFilterCharacters: number
   /** A body of many lines. */
-  bulkBytes: number
-  bulkLines: number
+  maxBulkBytes: number
+  maxBulkLines: number
 }
 
-export const DEFAULT_BOUNDS: Bounds = { filterCodePoints: 100, bulkBytes: 4_194_304, bulkLines: 10_000 }
+export const DEFAULT_BOUNDS: Bounds = { maxFilterCharacters: 100, maxBulkBytes: 4_194_304, maxBulkLines: 10_000 }
 
 /** Says what a parameter takes; the edge adds its name. */
 export class ParameterError extends Error {}
@@ -41,6 +41,9 @@ export type QueryValues<P extends Parameters> = {
 
 /** What a handler receives of a path: every parameter is there. */
 export type PathValues<P extends Parameters> = { [K in keyof P]: P[K] extends Parameter<infer T> ? T : never }
+
+const parseInteger = (value: string) => parseDigits(value, 0, 'an integer')
+const parseId = (value: string) => parseDigits(value, 1, 'an identifier: an integer')
 
 /** The zero-based row that a page begins at. */
 export function offset(resource: string): Parameter<number> {
@@ -67,21 +70,20 @@ export const pageSize: Parameter<number> = {
 
 /** A text that must be contained, case and accents aside; the value is already folded. */
 export function contains(what: string): Parameter<string> {
-  return {
-    schema: Type.String({ maxLength: DEFAULT_BOUNDS.filterCodePoints }),
-    description: `Text that the ${what} contains, whatever its case and accents.`,
-    emptyIsAbsent: true,
-    parse: (value, bounds) => fold(plainText(value, bounds.filterCodePoints)),
-  }
+  return filter(`Text that the ${what} contains, whatever its case and accents.`, fold)
 }
 
 /** A word that must be equal, ASCII case aside; the value is already lower case. */
 export function equals(what: string): Parameter<string> {
+  return filter(`The ${what}, whatever its ASCII case.`, lowerAscii)
+}
+
+function filter(description: string, normalize: (text: string) => string): Parameter<string> {
   return {
-    schema: Type.String({ maxLength: DEFAULT_BOUNDS.filterCodePoints }),
-    description: `The ${what}, whatever its ASCII case.`,
+    schema: Type.String({ maxLength: DEFAULT_BOUNDS.maxFilterCharacters }),
+    description,
     emptyIsAbsent: true,
-    parse: (value, bounds) => lowerAscii(plainText(value, bounds.filterCodePoints)),
+    parse: (value, bounds) => normalize(plainText(value, bounds.maxFilterCharacters)),
   }
 }
 
@@ -129,18 +131,12 @@ export function ids(description: string): Parameter<number> & { maxValues: numbe
   return { schema: Id, description, parse: parseId, emptyIsAbsent: true, maxValues: MAX_ID_VALUES }
 }
 
-function parseInteger(value: string): number {
-  if (!/^(0|[1-9][0-9]{0,15})$/.test(value) || !Number.isSafeInteger(Number(value))) {
-    throw new ParameterError(`takes an integer from 0 to ${Number.MAX_SAFE_INTEGER}, digits only`)
+function parseDigits(value: string, min: number, what: string): number {
+  const number = Number(value)
+  if (!/^(0|[1-9][0-9]{0,15})$/.test(value) || number < min || !Number.isSafeInteger(number)) {
+    throw new ParameterError(`takes ${what} from ${min} to ${Number.MAX_SAFE_INTEGER}, digits only`)
   }
-  return Number(value)
-}
-
-function parseId(value: string): number {
-  if (!/^[1-9][0-9]{0,15}$/.test(value) || !Number.isSafeInteger(Number(value))) {
-    throw new ParameterError(`takes an identifier: an integer from 1 to ${Number.MAX_SAFE_INTEGER}, digits only`)
-  }
-  return Number(value)
+  return number
 }
 
 function plainText(value: string, maxCodePoints: number): string {

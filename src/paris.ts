@@ -1,9 +1,5 @@
-import { formatInstant, parseInstant } from './instant.js'
+import { DAY_SECONDS, FIRST_SECOND, formatInstant, LAST_SECOND, parseInstant } from './instant.js'
 
-const DAY_SECONDS = 86_400
-/** The instants that four digits of a year can say. */
-const FIRST_SECOND = Date.parse('0000-01-01T00:00:00Z') / 1000
-const LAST_SECOND = Date.parse('9999-12-31T23:59:59Z') / 1000
 /** Offsets of days that were asked for lately, as few of them make up a portal's dates. */
 const offsets = new Map<number, number | undefined>()
 const MAX_OFFSETS = 10_000

@@ -9,7 +9,7 @@ import { buildApp } from '../src/app.js'
 import { createKey } from '../src/auth/cles.js'
 import { findCompte, insertCompte } from '../src/auth/comptes-queries.js'
 import { hashPassword } from '../src/auth/passwords.js'
-import { type ServeOptions, toAppSettings } from '../src/config.js'
+import { toServerSettings } from '../src/config.js'
 import type { WholeLimits } from '../src/http/large.js'
 import { Metrics } from '../src/http/metrics.js'
 import { trafficAlone } from '../src/http/traffic.js'
@@ -19,7 +19,7 @@ import { LocalLimits } from '../src/limits/local.js'
 import type { Scope } from '../src/model/scopes.js'
 import { exportText } from '../src/portal/export/export.js'
 import { type ImportReport, importDump } from '../src/portal/import.js'
-import { serveSettings } from '../src/settings.js'
+import { defaultsOf, type ServeOptions, serveSettings } from '../src/settings.js'
 import { EVERYTHING } from '../src/store/journal.js'
 import { openStore } from '../src/store/open.js'
 import type { Serving } from '../src/store/opening.js'
@@ -253,7 +253,7 @@ export async function serveStore(
   const metrics = new Metrics()
   const app = buildApp({
     store,
-    settings: toAppSettings({ ...defaultOptions(), rateLimit: 0, ...options.settings }),
+    settings: toServerSettings({ ...defaultOptions(), rateLimit: 0, ...options.settings }),
     metrics,
     observe: () => trafficAlone(metrics),
     limits: options.limits ?? new LocalLimits(vi.isFakeTimers() ? Date.now : endlessMinute),
@@ -268,9 +268,5 @@ const endlessMinute = () => 0
 
 /** The defaults of the options of `serve`. */
 export function defaultOptions(): ServeOptions {
-  const defaults = Object.entries(serveSettings).map(([name, setting]) => [
-    name,
-    'default' in setting ? setting.default : undefined,
-  ])
-  return { ...Object.fromEntries(defaults), database: '', host: '127.0.0.1', port: 0, metricsPort: 0 } as ServeOptions
+  return { ...defaultsOf(serveSettings), database: '', port: 0, metricsPort: 0 }
 }

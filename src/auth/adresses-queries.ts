@@ -1,7 +1,7 @@
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { CompteRow } from './comptes-queries.js'
-import { deleteSome, FORGOTTEN_AT_ONCE } from './deletion.js'
+import { FORGOTTEN_AT_ONCE } from './deletion.js'
 
 /** An account, and when it last signed in from an address; null where it never did. */
 export type CompteFrom = CompteRow & { vue: number | null }
@@ -41,9 +41,4 @@ export async function rememberAddress(
       .where('id_compte', '=', row.id_compte)
       .where('adresse', 'in', own.orderBy('vue', 'desc').limit(FORGOTTEN_AT_ONCE).offset(kept)),
   )
-}
-
-/** Forgets some addresses where nobody has signed in since an instant. */
-export async function purgeAddresses(db: Db, before: number): Promise<void> {
-  await deleteSome(db, 'adresses_connues', 'id_compte, adresse', 'vue', before)
 }

@@ -2,7 +2,6 @@ import type { Selectable } from 'kysely'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { Tables } from '../store/tables.js'
-import { deleteSome } from './deletion.js'
 
 export type CleRow = Selectable<Tables['cles_api']>
 
@@ -65,10 +64,4 @@ export async function revokeCle(db: Db, idCle: number, now: number, idCompte?: n
   const sessions = db.q.selectFrom('sessions').select('empreinte').where('id_cle', '=', idCle)
   const ended = await db.all(sessions.where('revocation', 'is', null))
   return [cle.empreinte, ...ended.map(({ empreinte }) => empreinte)]
-}
-
-/** Deletes some keys that ended before an instant, one way or the other. */
-export async function purgeCles(db: Db, before: number): Promise<void> {
-  await deleteSome(db, 'cles_api', 'id_cle', 'expiration', before)
-  await deleteSome(db, 'cles_api', 'id_cle', 'revocation', before)
 }

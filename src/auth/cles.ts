@@ -2,9 +2,11 @@ import { Problem } from '../errors.js'
 import { nowSeconds } from '../instant.js'
 import { SCOPES, type Scope } from '../model/scopes.js'
 import type { Store } from '../store/store.js'
-import { type CleRow, countLiveCles, insertCle, purgeCles } from './cles-queries.js'
+import { countCodePoints } from '../text.js'
+import { type CleRow, countLiveCles, insertCle } from './cles-queries.js'
 import { findLiveCompte } from './comptes-queries.js'
-import { MAX_LIVE_KEYS } from './contract.js'
+import { MAX_KEY_NAME_CODE_POINTS, MAX_LIVE_KEYS } from './contract.js'
+import { deleteSome } from './deletion.js'
 import { digest, makeApiKey, shownPrefix } from './tokens.js'
 
 const YEAR_SECONDS = 365 * 24 * 3600
@@ -42,7 +44,9 @@ export async function createKey(
       const errors = [{ parameter: 'body', message: `would be key ${MAX_LIVE_KEYS + 1} of this account` }]
       throw new Problem('too_many_keys', { errors })
     }
-    await purgeCles(db, now - REMEMBER_ENDED_SECONDS)
+    for (const end of ['expiration', 'revocation'] as const) {
+      await deleteSome(db, 'cles_api', end, now - REMEMBER_ENDED_SECONDS)
+    }
     return insertCle(db, {
       id_compte: idCompte,
       nom: request.nom,
@@ -56,4 +60,13 @@ export async function createKey(
     })
   })
   return { key, row }
+}
+
+export function isKeyName(text: string): boolean {
+  const isPlain = text.isWellFormed() && !/\p{Cc}/u.test(text)
+  return isPlain && text.trim() !== '' && countCodePoints(text) <= MAX_KEY_NAME_CODE_POINTS
+}
+
+export function isScope(value: unknown): value is Scope {
+  return SCOPES.includes(value as Scope)
 }

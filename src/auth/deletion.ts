@@ -3,16 +3,16 @@ import type { Db } from '../store/store.js'
 /** Rows that one step deletes, so that it stays short. */
 export const FORGOTTEN_AT_ONCE = 100
 
-/** Deletes the rows of a table whose instant is before another, the oldest first, by its index. */
-export function deleteSome(
+const KEYS = { sessions: 'empreinte', cles_api: 'id_cle', adresses_connues: 'id_compte, adresse' } as const
+
+/** Deletes some rows of a table whose instant is before another, the oldest first, by its index. Says whether there may be more. */
+export async function deleteSome(
   db: Db,
-  table: 'sessions' | 'cles_api' | 'adresses_connues',
-  key: string,
-  column: string,
+  table: keyof typeof KEYS,
+  column: 'creation' | 'expiration' | 'revocation' | 'vue',
   before: number,
-): Promise<number> {
-  return db.exec(
-    `delete from ${table} where (${key}) in (select ${key} from ${table} where ${column} < ? order by ${column} limit ${FORGOTTEN_AT_ONCE})`,
-    before,
-  )
+): Promise<boolean> {
+  const oldest = `select ${KEYS[table]} from ${table} where ${column} < ? order by ${column} limit ${FORGOTTEN_AT_ONCE}`
+  const deleted = await db.exec(`delete from ${table} where (${KEYS[table]}) in (${oldest})`, before)
+  return deleted === FORGOTTEN_AT_ONCE
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { FairQueue } from './fair-queue.js'
 
 /** A queue whose checks the test ends one by one. */
-function makeQueue(bounds = { maxWaiting: 100, maxWaitSeconds: 60 }) {
+function makeQueue(bounds = { loginQueue: 100, loginWaitSeconds: 60 }) {
   const queue = new FairQueue(bounds)
   const started: string[] = []
   const running: (() => void)[] = []
@@ -49,7 +49,7 @@ test('one slot is reserved for known addresses, which get every other turn', asy
 })
 
 test('a full lane refuses the newest check of its longest line, or the new one, and the other lane stays open', async () => {
-  const { ask, endOne, started } = makeQueue({ maxWaiting: 3, maxWaitSeconds: 60 })
+  const { ask, endOne, started } = makeQueue({ loginQueue: 3, loginWaitSeconds: 60 })
   const answers = ['a', 'a', 'a', 'a', 'b', 'b'].map((address) => ask(address))
   await turn()
   // Running: a, a, b. Waiting: a, a, b.
@@ -67,7 +67,7 @@ test('a full lane refuses the newest check of its longest line, or the new one, 
 })
 
 test('a check that waits too long is refused and never runs, and its place is free again', async () => {
-  const { ask, endOne, started } = makeQueue({ maxWaiting: 1, maxWaitSeconds: 0.05 })
+  const { ask, endOne, started } = makeQueue({ loginQueue: 1, loginWaitSeconds: 0.05 })
   const running = ['a', 'b', 'c'].map((address) => ask(address))
   await turn()
   expect(await ask('d')).toBe('overloaded')
@@ -79,7 +79,7 @@ test('a check that waits too long is refused and never runs, and its place is fr
 })
 
 test('a check that fails frees its slot', async () => {
-  const queue = new FairQueue({ maxWaiting: 10, maxWaitSeconds: 60 })
+  const queue = new FairQueue({ loginQueue: 10, loginWaitSeconds: 60 })
   const fail = () => queue.run({ address: 'a', isKnown: false }, () => Promise.reject(new Error('no')))
   for (let i = 0; i < 10; i++) await expect(fail()).rejects.toThrow('no')
 })

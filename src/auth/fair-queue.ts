@@ -2,9 +2,9 @@ import { Problem } from '../errors.js'
 
 export interface QueueBounds {
   /** Checks that wait: so many for known addresses, and as many for others. */
-  maxWaiting: number
+  loginQueue: number
   /** How long each waits at most. */
-  maxWaitSeconds: number
+  loginWaitSeconds: number
 }
 
 /** Who asks: an address, and whether the login has signed in from it before. */
@@ -30,8 +30,8 @@ export class FairQueue {
   private isKnownNext = true
 
   constructor(private readonly bounds: QueueBounds) {
-    this.known = new Lane(MAX_RUNNING, bounds.maxWaiting)
-    this.others = new Lane(MAX_RUNNING_OTHERS, bounds.maxWaiting)
+    this.known = new Lane(MAX_RUNNING, bounds.loginQueue)
+    this.others = new Lane(MAX_RUNNING_OTHERS, bounds.loginQueue)
   }
 
   /** Runs a check when its turn comes. Throws `overloaded` where too many wait, or it has waited too long. */
@@ -61,7 +61,7 @@ export class FairQueue {
       const timer = setTimeout(() => {
         lane.remove(address, waiting)
         refuse()
-      }, this.bounds.maxWaitSeconds * 1_000)
+      }, this.bounds.loginWaitSeconds * 1_000)
       lane.add(address, waiting)
       this.startNext()
     })

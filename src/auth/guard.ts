@@ -99,7 +99,8 @@ export class Guard implements Subscriber<string> {
     // Nearly every request has one credential, which is cached.
     if (held && this.stateOf(held) === 'valid') return this.use(held)
     const sorted = this.sort(presented)
-    return sorted.unknown.length > 0 ? this.search(sorted, mayAskMore) : this.conclude(sorted)
+    if (sorted.unknown.length > 0) return this.search(sorted, mayAskMore)
+    return sorted.valid ? this.use(sorted.valid) : sorted.refusal
   }
 
   private sort(presented: readonly Presented[]): Sorted {
@@ -135,11 +136,7 @@ export class Guard implements Subscriber<string> {
       if (held && state === 'valid') return this.use(held)
       if (state !== 'valid') refusal = mostTelling(refusal, state)
     }
-    return this.conclude({ ...sorted, refusal })
-  }
-
-  private conclude({ valid, refusal }: Sorted): Identity {
-    return valid ? this.use(valid) : refusal
+    return sorted.valid ? this.use(sorted.valid) : refusal
   }
 
   private findHeld(kind: Presented['kind'], empreinte: string): Held | undefined {

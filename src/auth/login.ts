@@ -1,18 +1,19 @@
 import type { Principal } from '../contract.js'
 import { type FieldError, Problem } from '../errors.js'
-import { nowSeconds } from '../instant.js'
+import { DAY_SECONDS, nowSeconds } from '../instant.js'
 import { addressKey } from '../limits/address.js'
 import type { Limits } from '../limits/limits.js'
 import { DEFAULT_BOUNDS, ParameterError } from '../parameters.js'
 import type { Change, Db, Store } from '../store/store.js'
-import { type CompteFrom, findCompteFrom, purgeAddresses, rememberAddress } from './adresses-queries.js'
+import { type CompteFrom, findCompteFrom, rememberAddress } from './adresses-queries.js'
 import { findCle } from './cles-queries.js'
 import { findCompte } from './comptes-queries.js'
 import { loginParameters } from './contract.js'
+import { deleteSome } from './deletion.js'
 import type { Asker, QueueBounds } from './fair-queue.js'
 import { SESSION_MAX_SECONDS } from './guard.js'
 import { PasswordChecker } from './passwords.js'
-import { endOldSessions, insertSession, purgeSessions, purgeSessionsOfCle } from './sessions-queries.js'
+import { endOldSessions, insertSession, purgeSessionsOfCle } from './sessions-queries.js'
 import { type LoginLimits, LoginThrottle } from './throttle.js'
 import { digest, makeSessionToken } from './tokens.js'
 
@@ -23,7 +24,6 @@ const MAX_LIVE_SESSIONS = 100
 
 /** How many addresses of an account are remembered, the latest ones. */
 const MAX_KNOWN_ADDRESSES = 20
-const DAY_SECONDS = 24 * 3600
 const REMEMBER_ADDRESS_SECONDS = 90 * DAY_SECONDS
 
 export interface NewSession {
@@ -121,13 +121,11 @@ export class Login {
   /** Deletes some sessions and addresses that nobody needs any longer. */
   private async purge(db: Db, now: number): Promise<void> {
     if (now < this.nextPurge) return
-    const before = {
-      creation: now - SESSION_MAX_SECONDS - REMEMBER_ENDED_SECONDS,
-      revocation: now - REMEMBER_ENDED_SECONDS,
-    }
-    const hasMore = await purgeSessions(db, before)
-    await purgeAddresses(db, now - REMEMBER_ADDRESS_SECONDS)
-    this.nextPurge = hasMore ? now : now + PURGE_STEP_SECONDS
+    const ended = now - REMEMBER_ENDED_SECONDS
+    const hasOld = await deleteSome(db, 'sessions', 'creation', ended - SESSION_MAX_SECONDS)
+    const hasEnded = await deleteSome(db, 'sessions', 'revocation', ended)
+    await deleteSome(db, 'adresses_connues', 'vue', now - REMEMBER_ADDRESS_SECONDS)
+    this.nextPurge = hasOld || hasEnded ? now : now + PURGE_STEP_SECONDS
   }
 }
 

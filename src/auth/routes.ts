@@ -1,10 +1,9 @@
 import type { ActionAnswer, Principal, ServeAction } from '../contract.js'
 import { Problem } from '../errors.js'
 import { formatInstant, nowSeconds, parseInstant } from '../instant.js'
-import { SCOPES, type Scope } from '../model/scopes.js'
+import { SCOPES } from '../model/scopes.js'
 import type { Store } from '../store/store.js'
-import { countCodePoints } from '../text.js'
-import { createKey } from './cles.js'
+import { createKey, isKeyName, isScope } from './cles.js'
 import { listCles, revokeCle } from './cles-queries.js'
 import { findNames } from './comptes-queries.js'
 import * as contract from './contract.js'
@@ -104,15 +103,6 @@ function readExpiration(value: unknown): number | undefined {
     throw invalidField('expiration', 'takes an instant to come, such as 2030-01-31T12:00:00Z')
   }
   return instant
-}
-
-function isKeyName(nom: string): boolean {
-  const isPlain = nom.isWellFormed() && !/\p{Cc}/u.test(nom)
-  return isPlain && nom.trim() !== '' && countCodePoints(nom) <= contract.MAX_KEY_NAME_CODE_POINTS
-}
-
-function isScope(value: unknown): value is Scope {
-  return SCOPES.includes(value as Scope)
 }
 
 function readObject(body: unknown): Record<string, unknown> {

@@ -1,5 +1,5 @@
 import type { Db } from '../store/store.js'
-import { deleteSome, FORGOTTEN_AT_ONCE } from './deletion.js'
+import { FORGOTTEN_AT_ONCE } from './deletion.js'
 
 export async function insertSession(
   db: Db,
@@ -48,13 +48,4 @@ export async function endOldSessions(
 /** Forgets the sessions of a key that ended before the key did: a client may sign in by it at each of its requests. */
 export async function purgeSessionsOfCle(db: Db, idCle: number): Promise<void> {
   await db.run(db.q.deleteFrom('sessions').where('id_cle', '=', idCle).where('revocation', 'is not', null))
-}
-
-/** Deletes sessions that were made before an instant, and those that were ended before another. Says whether there are more. */
-export async function purgeSessions(db: Db, before: { creation: number; revocation: number }): Promise<boolean> {
-  const deleted = [
-    await deleteSome(db, 'sessions', 'empreinte', 'creation', before.creation),
-    await deleteSome(db, 'sessions', 'empreinte', 'revocation', before.revocation),
-  ]
-  return deleted.some((count) => count === FORGOTTEN_AT_ONCE)
 }

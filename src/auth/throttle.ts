@@ -3,11 +3,11 @@ import type { Budget, Limiter, Limits } from '../limits/limits.js'
 
 export interface LoginLimits {
   /** Failed attempts per minute for one login from one address. */
-  failuresPerLogin: number
+  loginRateLimit: number
   /** Failed attempts per minute from one address, for all logins together. */
-  failuresPerAddress: number
+  loginAddressRateLimit: number
   /** Failed attempts per minute for one login, from all unknown addresses together. */
-  failuresFromUnknown: number
+  loginTotalRateLimit: number
 }
 
 const WINDOW_SECONDS = 60
@@ -25,9 +25,9 @@ export class LoginThrottle {
   private readonly byAddress = new Map<string, Tries>()
 
   constructor(settings: LoginLimits, limits: Limits) {
-    this.perLogin = limits.limiter('echecs_login', settings.failuresPerLogin, WINDOW_SECONDS)
-    this.perAddress = limits.limiter('echecs_adresse', settings.failuresPerAddress, WINDOW_SECONDS)
-    this.fromUnknown = limits.limiter('echecs_inconnues', settings.failuresFromUnknown, WINDOW_SECONDS)
+    this.perLogin = limits.limiter('echecs_login', settings.loginRateLimit, WINDOW_SECONDS)
+    this.perAddress = limits.limiter('echecs_adresse', settings.loginAddressRateLimit, WINDOW_SECONDS)
+    this.fromUnknown = limits.limiter('echecs_inconnues', settings.loginTotalRateLimit, WINDOW_SECONDS)
   }
 
   /**

@@ -42,23 +42,13 @@ export class Uses {
 
 /** Many uses share one statement, because a round trip for each would delay other writers. */
 async function touchAll(db: Db, uses: readonly Use[]): Promise<void> {
-  const groups = new Map<string, Use[]>()
-  for (const use of uses) {
-    const key = `${use.table} ${use.at}`
-    const group = groups.get(key)
-    if (group) group.push(use)
-    else groups.set(key, [use])
-  }
-  for (const group of groups.values()) {
-    for (let i = 0; i < group.length; i += MAX_TOUCHED) {
-      const some = group.slice(i, i + MAX_TOUCHED)
-      const { table, at } = some[0] as Use
-      await touch(
-        db,
-        table,
-        some.map(({ empreinte }) => empreinte),
-        at,
-      )
+  const hours = new Set(uses.map(({ at }) => at))
+  for (const table of ['sessions', 'cles_api'] as const) {
+    for (const at of hours) {
+      const empreintes = uses.filter((use) => use.table === table && use.at === at).map(({ empreinte }) => empreinte)
+      for (let i = 0; i < empreintes.length; i += MAX_TOUCHED) {
+        await touch(db, table, empreintes.slice(i, i + MAX_TOUCHED), at)
+      }
     }
   }
 }

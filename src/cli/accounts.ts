@@ -12,16 +12,28 @@ import {
 import { MAX_LOGIN_CODE_POINTS } from '../auth/contract.js'
 import { lockOperators } from '../auth/operators.js'
 import { hashPassword, passwordFault } from '../auth/passwords.js'
-import { integer } from '../forms.js'
+import { CommandError, integer } from '../forms.js'
 import { formatInstant, nowSeconds } from '../instant.js'
-import { database, removeOperators, type Setting } from '../settings.js'
+import { database, json, type OptionsOf, removeOperators } from '../settings.js'
 import type { Change, Db, Store } from '../store/store.js'
 import { countCodePoints } from '../text.js'
 import { command, readStandardInput, withStore } from './command.js'
-import { CommandError, print, printJson, printTable } from './output.js'
+import { print, printJson, printTable } from './output.js'
 
-const passwordStdin: Setting = { flags: '--password-stdin', description: 'read the password from standard input' }
-const json: Setting = { flags: '--json', description: 'print a JSON array' }
+const passwordStdin = { description: 'read the password from standard input' }
+const addSettings = {
+  database,
+  idAuteur: {
+    value: '<id>',
+    description: 'the author whose account it is',
+    parse: integer(1, Number.MAX_SAFE_INTEGER),
+  },
+  passwordStdin,
+  operator: { description: 'mark the account as an operator' },
+}
+const listSettings = { database, json }
+const passwdSettings = { database, passwordStdin }
+const removeSettings = { database, removeOperators }
 
 export function accountsCommand(): Command {
   return new Command('accounts')
@@ -34,72 +46,50 @@ export function accountsCommand(): Command {
     .addCommand(switchCommand('enable', 'Enable an account again; it signs in anew.', false))
 }
 
-interface AddOptions {
-  database: string
-  idAuteur: number
-  passwordStdin?: boolean
-  operator?: boolean
-}
-
 function addCommand(): Command {
-  const idAuteur = {
-    flags: '--id-auteur <id>',
-    description: 'the author whose account it is',
-    parse: integer(1, Number.MAX_SAFE_INTEGER),
-  }
-  const operator = { flags: '--operator', description: 'mark the account as an operator' }
-  return command('add', 'Add an account for an author; makes and migrates a missing store.', [
-    database,
-    idAuteur,
-    passwordStdin,
-    operator,
-  ])
+  return command('add', 'Add an account for an author; makes and migrates a missing store.', addSettings)
     .argument('<login>')
-    .action(async (login: string, options: AddOptions, self: Command) => {
-      if (options.idAuteur === undefined) self.error("error: required option '--id-auteur <id>' not specified")
+    .action(async (login: string, options: OptionsOf<typeof addSettings>, self: Command) => {
+      const { idAuteur, operator } = options
+      if (idAuteur === undefined) self.error("error: required option '--id-auteur <id>' not specified")
       checkPasswordStdin(options, self)
       checkLogin(login)
-      const motDePasse = await readPassword()
+      const mot_de_passe = await readPassword()
+      const compte = { login, id_auteur: idAuteur, mot_de_passe, operateur: operator ? 1 : 0, desactive: 0 }
       await withStore(options.database, { create: true }, (store) =>
-        store.write({}, (db) => addCompte(db, login, motDePasse, options)),
+        store.write({}, (db) => addCompte(db, { ...compte, creation: nowSeconds() })),
       )
-      print(`account ${login} added for author ${options.idAuteur}`)
+      print(`account ${login} added for author ${idAuteur}`)
     })
 }
 
-async function addCompte(db: Db, login: string, motDePasse: string, { idAuteur, operator }: AddOptions): Promise<void> {
+async function addCompte(db: Db, compte: Omit<CompteRow, 'id_compte'>): Promise<void> {
+  const { login, id_auteur } = compte
   if (await findCompte(db, login)) throw new CommandError(`the account ${login} already exists`)
-  const auteur = await db.get(db.q.selectFrom('auteurs').select('id_auteur').where('id_auteur', '=', idAuteur))
-  if (!auteur) throw new CommandError(`there is no author ${idAuteur}; import the portal first`)
-  await insertCompte(db, {
-    login,
-    id_auteur: idAuteur,
-    mot_de_passe: motDePasse,
-    operateur: operator ? 1 : 0,
-    desactive: 0,
-    creation: nowSeconds(),
-  })
+  const auteur = await db.get(db.q.selectFrom('auteurs').select('id_auteur').where('id_auteur', '=', id_auteur))
+  if (!auteur) throw new CommandError(`there is no author ${id_auteur}; import the portal first`)
+  await insertCompte(db, compte)
 }
 
 function listCommand(): Command {
-  return command('list', 'List the accounts.', [database, json]).action(
-    async (options: { database: string; json?: boolean }) => {
-      const comptes = await withStore(options.database, { create: false }, (store) => store.read(listComptes))
-      if (options.json) printJson(comptes.map(presentCompte))
-      else {
-        printTable(
-          ['login', 'author', 'operator', 'disabled', 'created'],
-          comptes.map((row) => [
-            row.login,
-            row.id_auteur,
-            yes(row.operateur),
-            yes(row.desactive),
-            formatInstant(row.creation),
-          ]),
-        )
-      }
-    },
-  )
+  return command('list', 'List the accounts.', listSettings).action(async (options: OptionsOf<typeof listSettings>) => {
+    const rows = await withStore(options.database, { create: false }, (store) => store.read(listComptes))
+    const comptes = rows.map(presentCompte)
+    const yes = (flag: boolean) => (flag ? 'yes' : '')
+    if (options.json) printJson(comptes)
+    else {
+      printTable(
+        ['login', 'author', 'operator', 'disabled', 'created'],
+        comptes.map((compte) => [
+          compte.login,
+          compte.id_auteur,
+          yes(compte.operateur),
+          yes(compte.desactive),
+          compte.creation,
+        ]),
+      )
+    }
+  })
 }
 
 function presentCompte(row: CompteRow) {
@@ -113,12 +103,9 @@ function presentCompte(row: CompteRow) {
 }
 
 function passwdCommand(): Command {
-  return command('passwd', 'Change a password; the sessions and keys of the account end at once.', [
-    database,
-    passwordStdin,
-  ])
+  return command('passwd', 'Change a password; the sessions and keys of the account end at once.', passwdSettings)
     .argument('<login>')
-    .action(async (login: string, options: { database: string; passwordStdin?: boolean }, self: Command) => {
+    .action(async (login: string, options: OptionsOf<typeof passwdSettings>, self: Command) => {
       checkPasswordStdin(options, self)
       await withStore(options.database, { create: false }, async (store) => {
         const motDePasse = await readPassword()
@@ -132,7 +119,7 @@ function passwdCommand(): Command {
 }
 
 function switchCommand(name: string, description: string, desactive: boolean): Command {
-  return command(name, description, [database])
+  return command(name, description, { database })
     .argument('<login>')
     .action(async (login: string, options: { database: string }) => {
       await withStore(options.database, { create: false }, (store) =>
@@ -148,12 +135,9 @@ function switchCommand(name: string, description: string, desactive: boolean): C
 }
 
 function removeCommand(): Command {
-  return command('remove', 'Remove an account with its sessions and keys, at once; its author stays.', [
-    database,
-    removeOperators,
-  ])
+  return command('remove', 'Remove an account with its sessions and keys, at once; its author stays.', removeSettings)
     .argument('<login>')
-    .action(async (login: string, options: { database: string; removeOperators?: boolean }) => {
+    .action(async (login: string, options: OptionsOf<typeof removeSettings>) => {
       await withStore(options.database, { create: false }, (store) =>
         changeCompte(store, login, async (db, compte) => {
           const operators = await lockOperators(db)
@@ -185,7 +169,7 @@ async function changeCompte(
 }
 
 /** Before a store is opened, which may make one. */
-function checkPasswordStdin({ passwordStdin: given }: { passwordStdin?: boolean }, self: Command): void {
+function checkPasswordStdin({ passwordStdin: given }: OptionsOf<typeof passwdSettings>, self: Command): void {
   if (!given) self.error('error: give the password on standard input, with --password-stdin')
 }
 
@@ -207,8 +191,4 @@ function checkLogin(login: string): void {
       `a login has 1 to ${MAX_LOGIN_CODE_POINTS} characters, no space at its ends and no control character`,
     )
   }
-}
-
-function yes(flag: number): string {
-  return flag === 1 ? 'yes' : ''
 }

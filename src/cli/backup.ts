@@ -7,7 +7,7 @@ export function backupCommand(): Command {
   return command(
     'backup',
     'Copy a live store, consistent, into a new file; it holds hashes of credentials, keep it secret.',
-    [database],
+    { database },
   )
     .argument('<file>', 'the new file')
     .action(async (file: string, options: { database: string }) => {

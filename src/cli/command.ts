@@ -1,14 +1,14 @@
 import { Command } from 'commander'
 import { toOption } from '../config.js'
-import type { Setting } from '../settings.js'
+import type { Settings } from '../settings.js'
 import { openStore } from '../store/open.js'
 import type { OpenOptions } from '../store/opening.js'
 import type { Store } from '../store/store.js'
 
-/** A command with settings as its options, each of which the environment may give. */
-export function command(name: string, description: string, settings: readonly Setting[] = []): Command {
+/** A command with settings as its options, each of which the environment may give. Its action receives `OptionsOf` them. */
+export function command(name: string, description: string, settings: Settings): Command {
   const made = new Command(name).description(description)
-  for (const setting of settings) made.addOption(toOption(setting))
+  for (const [option, setting] of Object.entries(settings)) made.addOption(toOption(option, setting))
   return made
 }
 

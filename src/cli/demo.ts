@@ -3,14 +3,14 @@ import { relative } from 'node:path'
 import type { Command } from 'commander'
 import { hashPassword } from '../auth/passwords.js'
 import { digest, makeApiKey, makeSessionToken, shownPrefix } from '../auth/tokens.js'
-import { type ServeOptions, toAppSettings, toServing } from '../config.js'
+import { toServerSettings, toServing } from '../config.js'
 import { formatInstant, nowSeconds } from '../instant.js'
 import { type DemoLine, demoPortal } from '../portal/demo.js'
 import { importDump } from '../portal/import.js'
-import { database, port, serveSettings } from '../settings.js'
-import { openStore, showDatabaseUrl } from '../store/open.js'
+import { defaultsOf, httpSettings, type OptionsOf, type ServeOptions, serveSettings } from '../settings.js'
+import { showDatabaseUrl } from '../store/open.js'
 import type { Store } from '../store/store.js'
-import { command } from './command.js'
+import { command, withStore } from './command.js'
 import { showImport } from './import-progress.js'
 import { print, tell } from './output.js'
 import { startProgress } from './progress.js'
@@ -22,45 +22,42 @@ const PORT_ADVICE = '--port (`npm start -- --port 8081`)'
 const DEMO_LINES = 35_000
 const KEY_SECONDS = 365 * 24 * 3600
 
+const settings = {
+  database: { ...serveSettings.database, default: 'sqlite:data/demo.db' },
+  port: serveSettings.port,
+  ...httpSettings,
+  portalUrl: {
+    ...httpSettings.portalUrl,
+    description: `${httpSettings.portalUrl.description}; without it, this server's`,
+    default: undefined,
+  },
+  logLevel: { ...httpSettings.logLevel, default: 'warn' },
+}
+
 export function demoCommand(): Command {
-  const demoSettings = {
-    ...serveSettings,
-    portalUrl: {
-      ...serveSettings.portalUrl,
-      description: `${serveSettings.portalUrl.description}; without it, this server's`,
-      default: undefined,
-    },
-    logLevel: { ...serveSettings.logLevel, default: 'warn' },
-  }
-  const settings = [{ ...database, default: 'sqlite:data/demo.db' }, port, ...Object.values(demoSettings)]
   return command('demo', 'Serve a portal of our own making, on this machine alone.', settings).action(
-    async (given: DemoOptions) => {
+    async (given: OptionsOf<typeof settings>) => {
       const { claimPort, makeLog } = await import('./serving.js')
-      const options = toServeOptions(given, await claimPort(HOST, given.port, PORT_ADVICE))
-      const appSettings = toAppSettings(options)
+      const options = toServerSettings(toServeOptions(given, await claimPort(HOST, given.port, PORT_ADVICE)))
       const log = makeLog(options.logLevel)
-      const store = await openStore(options.database, { create: true, serving: toServing(options, log) })
-      try {
+      await withStore(options.database, { create: true, serving: toServing(options, log) }, async (store) => {
         const account = await fillOnce(store, options.database)
         // Shown before anything else can fail, because it cannot be shown again.
         if (account) print(presentAccount(account))
         const { listen } = await import('./listen.js')
-        const { address, stopped } = await listen(store, appSettings, options, log)
+        const { address, stopped } = await listen(store, options, log)
         print(account ? welcome(address, account) : welcomeBack(address, options.database))
         await stopped
-      } finally {
-        await store.close()
-      }
+      })
     },
   )
 }
 
 /** Its challenges have their pages on the server itself, whose address only the command knows. */
-type DemoOptions = Omit<ServeOptions, 'portalUrl'> & { portalUrl?: string }
-
-function toServeOptions(given: DemoOptions, port: number): ServeOptions {
+function toServeOptions(given: OptionsOf<typeof settings>, port: number): ServeOptions {
   const own = `${given.tlsCert ? 'https' : 'http'}://${HOST}:${port}/`
-  return { ...given, host: HOST, port, metricsPort: 0, portalUrl: given.portalUrl ?? given.publicUrl ?? own }
+  const portalUrl = given.portalUrl ?? given.publicUrl ?? own
+  return { ...defaultsOf(serveSettings), ...given, host: HOST, port, metricsPort: 0, portalUrl }
 }
 
 interface DemoAccount {

@@ -1,5 +1,5 @@
 import { createReadStream, fstatSync, openSync, statSync } from 'node:fs'
-import { CommandError } from './output.js'
+import { CommandError } from '../forms.js'
 
 export interface Dump {
   stream: AsyncIterable<Buffer>

@@ -3,35 +3,27 @@ import { pipeline } from 'node:stream/promises'
 import { Argument, type Command } from 'commander'
 import { oneOf } from '../forms.js'
 import { exportText, formatFault } from '../portal/export/export.js'
-import { FORMATS, type Format } from '../portal/export/formats.js'
+import { FORMATS } from '../portal/export/formats.js'
 import { RESSOURCES } from '../portal/export/tables.js'
-import { database, type Setting } from '../settings.js'
+import { database, type OptionsOf } from '../settings.js'
 import { command, withStore } from './command.js'
 
-interface ExportOptions {
-  database: string
-  format: Format
-  withAccounts?: boolean
-}
-
-const format: Setting = {
-  flags: '--format <format>',
-  description: 'ndjson, json or, for a resource, csv',
-  variable: 'PALMARES_EXPORT_FORMAT',
-  default: 'ndjson',
-  parse: oneOf([...FORMATS]),
-}
-
-const withAccountsToo: Setting = {
-  flags: '--with-accounts',
-  description: 'export accounts and key hashes too, in a dump; keep it secret',
+const settings = {
+  database,
+  format: {
+    value: '<format>',
+    description: 'ndjson, json or, for a resource, csv',
+    variable: 'PALMARES_EXPORT_FORMAT',
+    default: 'ndjson',
+    parse: oneOf(FORMATS),
+  },
+  withAccounts: { description: 'export accounts and key hashes too, in a dump; keep it secret' },
 }
 
 export function exportCommand(): Command {
-  const settings = [database, format, withAccountsToo]
   return command('export', 'Write the portal to standard output as a dump, or a resource as a table.', settings)
     .addArgument(new Argument('[ressource]', 'all rows of this resource instead').choices(RESSOURCES))
-    .action(async (ressource: string | undefined, options: ExportOptions, self: Command) => {
+    .action(async (ressource: string | undefined, options: OptionsOf<typeof settings>, self: Command) => {
       const fault = formatFault({ ...options, ressource })
       if (fault) self.error(`error: ${fault}`)
       if (options.withAccounts && (ressource || options.format !== 'ndjson'))

@@ -1,7 +1,7 @@
 import type { ImportOptions, ImportStage } from '../portal/import.js'
 import type { Progress } from './progress.js'
 
-/** The stages in their order: what each is called, and its share of the time of a large import. */
+/** The stages in their order: what each is called, and its share of the time of a large import, in percent. */
 const STAGES: Record<ImportStage, { name: string; share: number; unit?: string }> = {
   read: { name: 'reading', share: 40 },
   settle: { name: 'checking duplicates', share: 10 },
@@ -23,7 +23,7 @@ export function showImport(
     const { name, share, unit = '' } = STAGES[stage]
     const isRead = stage === 'read'
     const within = isRead ? readPart(done) : of ? done / of : 0
-    const whole = within === undefined ? undefined : (before(stage) + share * Math.min(1, within)) / TOTAL
+    const whole = within === undefined ? undefined : (before(stage) + share * Math.min(1, within)) / 100
     progress.update({
       stage: name,
       part: whole,
@@ -32,13 +32,7 @@ export function showImport(
   }
 }
 
-const TOTAL = Object.values(STAGES).reduce((sum, { share }) => sum + share, 0)
-
 function before(stage: ImportStage): number {
-  let sum = 0
-  for (const [name, { share }] of Object.entries(STAGES)) {
-    if (name === stage) break
-    sum += share
-  }
-  return sum
+  const earlier = Object.values(STAGES).slice(0, Object.keys(STAGES).indexOf(stage))
+  return earlier.reduce((sum, { share }) => sum + share, 0)
 }

@@ -1,16 +1,15 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { EnvironmentError } from '../config.js'
 import { convertCtfd } from '../formats/ctfd/convert.js'
 import { convertScoreboard } from '../formats/ctfd-scoreboard.js'
 import { convertCtftime } from '../formats/ctftime.js'
 import { refuse } from '../formats/faults.js'
 import { type Converted, toDump } from '../formats/records.js'
-import { type FormatName, formatNames, refuseOther } from '../formats/sniff.js'
+import { formatNames, refuseOther } from '../formats/sniff.js'
 import { type Decimal, parseDecimal } from '../formats/values.js'
-import { oneOf } from '../forms.js'
+import { CommandError, oneOf } from '../forms.js'
 import { ImportError, type ImportReport, importDump } from '../portal/import.js'
 import { hasChanged, type Tally } from '../portal/merge.js'
-import { database, removeOperators, type Setting } from '../settings.js'
+import { database, type OptionsOf, removeOperators } from '../settings.js'
 import type { Store } from '../store/store.js'
 import { command, withStore } from './command.js'
 import { checkPlainFile, type Dump, openDump, peek } from './dump.js'
@@ -18,34 +17,29 @@ import { showImport } from './import-progress.js'
 import { print, tell } from './output.js'
 import { startProgress } from './progress.js'
 
-interface ImportCommandOptions {
-  database: string
-  format: FormatName
-  replace?: boolean
-  withAccounts?: boolean
-  removeOperators?: boolean
-  freeze?: boolean
-  scale?: Decimal
+const settings = {
+  database,
+  format: {
+    value: '<name>',
+    description: `what the file is: ${formatNames.join(', ')}`,
+    variable: 'PALMARES_IMPORT_FORMAT',
+    default: 'ndjson',
+    parse: oneOf(formatNames),
+  },
+  replace: { description: 'remove records that the file does not contain' },
+  withAccounts: { description: 'import accounts and keys too; only with ndjson' },
+  removeOperators,
+  freeze: { description: 'leave out solves and awards from the freeze time on; only with ctfd' },
+  scale: {
+    value: '<number>',
+    description: 'multiply scores by this to make them integers; only with ctfd-scoreboard and ctftime',
+    parse: scaleNumber,
+  },
 }
 
-const format: Setting = {
-  flags: '--format <name>',
-  description: `what the file is: ${formatNames.join(', ')}`,
-  variable: 'PALMARES_IMPORT_FORMAT',
-  default: 'ndjson',
-  parse: oneOf([...formatNames]),
-}
-const replace = { flags: '--replace', description: 'remove records that the file does not contain' }
-const withAccounts = { flags: '--with-accounts', description: 'import accounts and keys too; only with ndjson' }
-const freeze = { flags: '--freeze', description: 'leave out solves and awards from the freeze time on; only with ctfd' }
-const scale: Setting = {
-  flags: '--scale <number>',
-  description: 'multiply scores by this to make them integers; only with ctfd-scoreboard and ctftime',
-  parse: scaleNumber,
-}
+type ImportCommandOptions = OptionsOf<typeof settings>
 
 export function importCommand(): Command {
-  const settings = [database, format, replace, withAccounts, removeOperators, freeze, scale]
   return command('import', 'Import a file, whole or not at all; makes and migrates a missing store.', settings)
     .argument('<file>', 'a dump, NDJSON, or what --format says; - for standard input')
     .action(async (file: string, options: ImportCommandOptions) => {
@@ -91,11 +85,11 @@ async function convert(file: string, options: ImportCommandOptions): Promise<Con
 /** Refuses options that have no effect with a format, because they were given for a purpose. */
 function checkTogether(file: string, { format, withAccounts, freeze, scale }: ImportCommandOptions): void {
   const fault = (option: string, formats: string) =>
-    new EnvironmentError(`${option} goes with --format ${formats} alone`)
+    new CommandError(`${option} goes with --format ${formats} alone`, 2)
   if (withAccounts && format !== 'ndjson') throw fault('--with-accounts', 'ndjson')
   if (freeze && format !== 'ctfd') throw fault('--freeze', 'ctfd')
   if (scale && (format === 'ndjson' || format === 'ctfd')) throw fault('--scale', 'ctfd-scoreboard or ctftime')
-  if (file === '-' && format === 'ctfd') throw new EnvironmentError('--format ctfd takes a file, not standard input')
+  if (file === '-' && format === 'ctfd') throw new CommandError('--format ctfd takes a file, not standard input', 2)
 }
 
 function scaleNumber(text: string): Decimal {

@@ -1,15 +1,15 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { createKey } from '../auth/cles.js'
+import { createKey, isKeyName, isScope } from '../auth/cles.js'
 import { listCles, revokeCle } from '../auth/cles-queries.js'
 import { findCompte } from '../auth/comptes-queries.js'
 import { MAX_KEY_NAME_CODE_POINTS, presentApiKey } from '../auth/contract.js'
 import { endCredentials } from '../auth/ending.js'
+import { CommandError } from '../forms.js'
 import { formatInstant, nowSeconds, parseInstant } from '../instant.js'
 import { SCOPES, type Scope } from '../model/scopes.js'
-import { database, type Setting } from '../settings.js'
-import { countCodePoints } from '../text.js'
+import { database, json, type OptionsOf } from '../settings.js'
 import { command, withStore } from './command.js'
-import { CommandError, print, printJson, printTable, tell } from './output.js'
+import { print, printJson, printTable, tell } from './output.js'
 
 export function keysCommand(): Command {
   return new Command('keys')
@@ -19,35 +19,29 @@ export function keysCommand(): Command {
     .addCommand(revokeCommand())
 }
 
-interface CreateOptions {
-  database: string
-  name: string
-  expires?: number
-  scope: Scope[]
-  quiet?: boolean
-}
-
-const createSettings: Setting[] = [
+const createSettings = {
   database,
-  { flags: '--name <text>', description: 'what the key is for', default: 'command line', parse: readName },
-  {
-    flags: '--expires <instant>',
+  name: { value: '<text>', description: 'what the key is for', default: 'command line', parse: readName },
+  expires: {
+    value: '<instant>',
     description: 'expiry date, such as 2030-01-31 or 2030-01-31T12:00:00Z; default: in one year',
     parse: readExpiry,
   },
-  {
-    flags: '--scope <list>',
+  scope: {
+    value: '<list>',
     description: `what it may do besides reading, comma-separated: ${SCOPES.slice(1).join(', ')}; for operators`,
     default: [],
     parse: readScopes,
   },
-  { flags: '--quiet', description: 'print only the key' },
-]
+  quiet: { description: 'print only the key' },
+}
+const listSettings = { database, json }
 
 function createCommand(): Command {
   return command('create', 'Make an API key for an account and print it, once.', createSettings)
     .argument('<login>')
-    .action(async (login: string, { database: url, name, expires, scope, quiet }: CreateOptions) => {
+    .action(async (login: string, options: OptionsOf<typeof createSettings>) => {
+      const { database: url, name, expires, scope, quiet } = options
       const { key, row } = await withStore(url, { create: false }, async (store) => {
         const compte = await store.read((db) => findCompte(db, login))
         if (!compte) throw new CommandError(`there is no account ${login}`)
@@ -63,10 +57,9 @@ function createCommand(): Command {
 }
 
 function listCommand(): Command {
-  const json = { flags: '--json', description: 'print a JSON array' }
-  return command('list', 'List the live keys, of every account or of one.', [database, json])
+  return command('list', 'List the live keys, of every account or of one.', listSettings)
     .argument('[login]')
-    .action(async (login: string | undefined, options: { database: string; json?: boolean }) => {
+    .action(async (login: string | undefined, options: OptionsOf<typeof listSettings>) => {
       const shown = await withStore(options.database, { create: false }, (store) =>
         store.read(async (db) => {
           const compte = login === undefined ? undefined : await findCompte(db, login)
@@ -93,7 +86,7 @@ function listCommand(): Command {
 }
 
 function revokeCommand(): Command {
-  return command('revoke', 'Revoke a key; the next request with it is refused.', [database])
+  return command('revoke', 'Revoke a key; the next request with it is refused.', { database })
     .argument('<id>', 'the id that `keys list` shows', (text) => {
       if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It takes the id that `keys list` shows.')
       return Number(text)
@@ -108,9 +101,8 @@ function revokeCommand(): Command {
 }
 
 function readName(text: string): string {
-  if (text.trim() === '' || /\p{Cc}/u.test(text) || countCodePoints(text) > MAX_KEY_NAME_CODE_POINTS) {
+  if (!isKeyName(text))
     throw new InvalidArgumentError(`It takes a text of 1 to ${MAX_KEY_NAME_CODE_POINTS} characters.`)
-  }
   return text
 }
 
@@ -124,8 +116,6 @@ function readExpiry(text: string): number {
 
 function readScopes(text: string): Scope[] {
   const scopes = text.split(',').map((scope) => scope.trim())
-  if (!scopes.every((scope): scope is Scope => (SCOPES as readonly string[]).includes(scope))) {
-    throw new InvalidArgumentError(`It takes ${SCOPES.join(', ')}, comma-separated.`)
-  }
+  if (!scopes.every(isScope)) throw new InvalidArgumentError(`It takes ${SCOPES.join(', ')}, comma-separated.`)
   return scopes
 }

@@ -1,31 +1,26 @@
 import type { Command } from 'commander'
 import { hidesAlready, setHiddenStatuts } from '../portal/statuts.js'
-import { database, type Setting } from '../settings.js'
+import { database, type OptionsOf } from '../settings.js'
 import { migrateStore, pendingOf } from '../store/open.js'
 import { lowerAscii } from '../text.js'
 import { command, withStore } from './command.js'
 import { print } from './output.js'
 
-const settings: Setting[] = [
+const settings = {
   database,
-  { flags: '--dry-run', description: 'say what would run, and change nothing' },
-  {
-    flags: '--without-pg-trgm',
+  dryRun: { description: 'say what would run, and change nothing' },
+  withoutPgTrgm: {
     description: "do not use PostgreSQL's extension pg_trgm; searches then scan the table, with a time limit",
   },
-  {
-    flags: '--hidden-statuts <list>',
+  hiddenStatuts: {
+    value: '<list>',
     description: 'statuts without a place in the ranking, comma-separated; "" for none',
-    parse: (text) => [...new Set(text.split(',').map((statut) => lowerAscii(statut.trim())))].filter(Boolean).sort(),
+    parse: (text: string) =>
+      [...new Set(text.split(',').map((statut) => lowerAscii(statut.trim())))].filter(Boolean).sort(),
   },
-]
-
-interface MigrateOptions {
-  database: string
-  dryRun?: boolean
-  withoutPgTrgm?: boolean
-  hiddenStatuts?: string[]
 }
+
+type MigrateOptions = OptionsOf<typeof settings>
 
 export function migrateCommand(): Command {
   return command(

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander'
-import { EnvironmentError, readMirrorKey, VERSION } from '../config.js'
-import { decimal, duration, httpUrl, idList, integer, SecretArgumentError } from '../forms.js'
+import { readMirrorKey, VERSION } from '../config.js'
+import { CommandError, decimal, duration, httpUrl, idList, integer, SecretArgumentError } from '../forms.js'
 import { realClock } from '../mirror/clock.js'
 import type { MirrorOptions } from '../mirror/context.js'
 import { MirrorError } from '../mirror/errors.js'
@@ -9,55 +9,43 @@ import { DEFAULT_EXCHANGE_LIMITS } from '../mirror/exchange.js'
 import { mirrorPass, type PassReport } from '../mirror/pass.js'
 import { claim } from '../mirror/state.js'
 import { makeTransport } from '../mirror/transport.js'
-import { database, type Setting, serveSettings } from '../settings.js'
+import { database, type OptionsOf, serveSettings } from '../settings.js'
 import type { Store } from '../store/store.js'
 import { command, withStore } from './command.js'
 import { printTallies } from './import.js'
 import { print, tell } from './output.js'
 import { startProgress, timeOf } from './progress.js'
 
-const settings: Setting[] = [
+const settings = {
   database,
-  serveSettings.portalUrl,
-  { flags: '--key-file <file>', description: 'a file with the key for the portal, instead of PALMARES_MIRROR_KEY' },
-  {
-    flags: '--every <time>',
+  portalUrl: serveSettings.portalUrl,
+  keyFile: { value: '<file>', description: 'a file with the key for the portal, instead of PALMARES_MIRROR_KEY' },
+  every: {
+    value: '<time>',
     description: 'repeat at this interval, such as 10m; default: one pass',
     parse: duration(10, 7 * 86_400),
   },
-  {
-    flags: '--authors <ids>',
+  authors: {
+    value: '<ids>',
     description: 'copy only these authors, comma-separated',
     parse: idList(10_000),
   },
-  {
-    flags: '--requests-per-second <number>',
+  requestsPerSecond: {
+    value: '<number>',
     description: "maximum requests per second; the portal's own limits apply too",
     default: 5,
     parse: decimal(0.01, 1_000),
   },
-  {
-    flags: '--connections <number>',
+  connections: {
+    value: '<number>',
     description: 'concurrent connections to the portal',
     default: 1,
     parse: integer(1, 8),
   },
-  {
-    flags: '--allow-http',
-    description: 'send the key unencrypted over http:// to another machine',
-  },
-]
-
-interface MirrorCommandOptions {
-  database: string
-  portalUrl: string
-  keyFile?: string
-  every?: number
-  authors?: number[]
-  requestsPerSecond: number
-  connections: number
-  allowHttp?: boolean
+  allowHttp: { description: 'send the key unencrypted over http:// to another machine' },
 }
+
+type MirrorCommandOptions = OptionsOf<typeof settings>
 
 export function mirrorCommand(): Command {
   return command('mirror', 'Keep a copy of another portal; makes and migrates a missing store.', settings)
@@ -94,8 +82,9 @@ function refuseOpenWire(base: string, isAllowed: boolean): void {
   const { protocol, hostname } = new URL(base)
   const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
   if (protocol === 'https:' || isHere || isAllowed) return
-  throw new EnvironmentError(
+  throw new CommandError(
     'over http:// anybody on the way can read the key; use https://, or --allow-http where you trust the network',
+    2,
   )
 }
 

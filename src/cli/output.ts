@@ -1,8 +1,5 @@
 import Table from 'cli-table3'
 
-/** The command was used rightly, but cannot be done: one line says why. */
-export class CommandError extends Error {}
-
 /** Results, on standard output. */
 export function print(text: string): void {
   process.stdout.write(`${text}\n`)

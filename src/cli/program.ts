@@ -1,11 +1,11 @@
 import { Command, CommanderError } from 'commander'
-import { EnvironmentError, FileError, VERSION } from '../config.js'
+import { VERSION } from '../config.js'
 import { Problem } from '../errors.js'
-import { SecretArgumentError } from '../forms.js'
+import { CommandError } from '../forms.js'
 import { MirrorError } from '../mirror/errors.js'
 import { ImportError } from '../portal/import.js'
 import { StoreError } from '../store/store.js'
-import { CommandError, tell } from './output.js'
+import { tell } from './output.js'
 
 /** Every command, brought with its code when it is asked for. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -65,32 +65,23 @@ function fullName(each: Command): string {
 
 function statusOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  if (error instanceof SecretArgumentError) {
-    tell(`error: ${error.message}`)
-    return error.status
-  }
-  if (error instanceof EnvironmentError) {
-    tell(`error: ${error.message}`)
-    return 2
-  }
+  tell(`error: ${messageOf(error)}`)
+  return error instanceof CommandError ? error.status : 1
+}
+
+function messageOf(error: unknown): string {
   if (error instanceof ImportError) {
     const { count } = error.faults
-    tell(`error: the ${error.what} has ${count} fault${count === 1 ? '' : 's'}, nothing was imported\n${error.message}`)
-  } else if (isForOperator(error)) {
-    tell(`error: ${error.message}`)
-  } else if (isFileError(error)) {
-    tell(`error: ${error.path}: ${FILE_ERRORS[error.code as string] ?? error.message}`)
-  } else {
-    tell(
-      `error: something failed inside palmares; please report it\n${error instanceof Error ? error.stack : String(error)}`,
-    )
+    return `the ${error.what} has ${count} fault${count === 1 ? '' : 's'}, nothing was imported\n${error.message}`
   }
-  return 1
+  if (isForOperator(error)) return error.message
+  if (isFileError(error)) return `${error.path}: ${FILE_ERRORS[error.code as string] ?? error.message}`
+  return `something failed inside palmares; please report it\n${error instanceof Error ? error.stack : String(error)}`
 }
 
 /** Its message is one line that says what is wrong and what to do. */
 function isForOperator(error: unknown): error is Error {
-  return [CommandError, FileError, MirrorError, StoreError, Problem].some((kind) => error instanceof kind)
+  return [CommandError, MirrorError, StoreError, Problem].some((kind) => error instanceof kind)
 }
 
 function isFileError(error: unknown): error is NodeJS.ErrnoException & { path: string } {

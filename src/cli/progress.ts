@@ -1,4 +1,3 @@
-import type { WriteStream } from 'node:tty'
 import { harmless, tell } from './output.js'
 
 /** Where long work is. */
@@ -19,45 +18,45 @@ export interface Progress {
   stop(): void
 }
 
-/** Within a stage, a plain line is written so often at most. */
+/** The shortest time between two lines of a stage, plain and drawn. */
 const PLAIN_LINE_MILLISECONDS = 5_000
 const REDRAW_MILLISECONDS = 50
 
 export function startProgress(): Progress {
-  const shown = process.stderr.isTTY ? showBar(process.stderr) : showLines()
-  let last = 0
+  const { isTTY } = process.stderr
+  const begun = Date.now()
+  const pause = isTTY ? REDRAW_MILLISECONDS : PLAIN_LINE_MILLISECONDS
+  let reached = 0
+  let last = { stage: '', at: 0 }
   return {
     update({ stage, part, count, rest }) {
-      if (part !== undefined) last = Math.max(last, Math.min(99, Math.floor(part * 100)))
-      shown.update({ stage, count, rest, percent: part === undefined ? undefined : last })
+      if (part !== undefined) reached = Math.max(reached, Math.min(99, Math.floor(part * 100)))
+      const at = Date.now()
+      if (stage === last.stage && at - last.at < pause) return
+      last = { stage, at }
+      const shown = { stage, count, rest, percent: part === undefined ? undefined : reached }
+      if (isTTY) draw(lineOf(shown, Math.floor((at - begun) / 1_000), process.stderr.columns))
+      else tell(plainLineOf(shown))
     },
-    stop: shown.stop,
+    stop() {
+      if (isTTY) draw('')
+    },
   }
 }
 
-/** A step whose part of the whole is told in percent, 0 to 99. */
+/** Replaces the line before. Nothing is wrapped, as a terminal may have become narrower since its width was read. */
+function draw(line: string): void {
+  process.stderr.write(`\r\x1b[?7l${line}\x1b[K\x1b[?7h`)
+}
+
+/** A step whose part of the whole is in percent, 0 to 99. */
 export interface Shown extends Omit<Step, 'part'> {
   percent: number | undefined
 }
 
-/** The last step is drawn in one line, which goes when the work ends. */
-function showBar(stream: WriteStream): { update(step: Shown): void; stop(): void } {
-  const begun = Date.now()
-  let drawn = { at: 0, stage: '' }
-  return {
-    update(step) {
-      const now = Date.now()
-      if (step.stage === drawn.stage && now - drawn.at < REDRAW_MILLISECONDS) return
-      drawn = { at: now, stage: step.stage }
-      stream.write(drawing(lineOf(step, Math.floor((now - begun) / 1_000), stream.columns)))
-    },
-    stop: () => void stream.write(drawing('')),
-  }
-}
-
-/** Takes the place of the line before. Nothing is wrapped, as a terminal may have become narrower since its width was read. */
-function drawing(line: string): string {
-  return `\r\x1b[?7l${line}\x1b[K\x1b[?7h`
+function plainLineOf({ stage, percent, count, rest }: Shown): string {
+  const facts = [count, rest, percent === undefined ? undefined : `${percent} %`].filter(Boolean)
+  return facts.length === 0 ? stage : `${stage}: ${facts.join(', ')}`
 }
 
 const DEFAULT_COLUMNS = 80
@@ -98,20 +97,4 @@ function cut(text: string, length: number): string {
 export function timeOf(seconds: number): string {
   const minutes = Math.round(seconds / 60)
   return seconds < 90 ? `${Math.ceil(seconds)} s` : minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
-}
-
-/** Each stage has a line when it begins, and more now and then while it lasts. */
-function showLines(): { update(step: Shown): void; stop(): void } {
-  let last = { stage: '', at: 0 }
-  return {
-    update(step) {
-      const now = Date.now()
-      if (step.stage === last.stage && now - last.at < PLAIN_LINE_MILLISECONDS) return
-      last = { stage: step.stage, at: now }
-      const { percent, count, rest } = step
-      const facts = [count, rest, percent === undefined ? undefined : `${percent} %`].filter(Boolean)
-      tell(facts.length === 0 ? step.stage : `${step.stage}: ${facts.join(', ')}`)
-    },
-    stop: () => undefined,
-  }
 }

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import { createServer } from 'node:net'
 import { type Logger, pino, stdTimeFunctions } from 'pino'
+import { CommandError } from '../forms.js'
 import { listenMetrics, type MetricsSource } from '../http/metrics.js'
-import { CommandError } from './output.js'
 
 /** A write of so many bytes to a pipe is never mixed with that of another process (PIPE_BUF). */
 const UNMIXED_BYTES = 4_096

@@ -1,18 +1,18 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Logger } from 'pino'
-import type { ServeOptions } from '../config.js'
+import type { ServerSettings } from '../config.js'
+import { CommandError } from '../forms.js'
 import { MetricsSum } from '../http/metrics-sum.js'
 import { trafficOf } from '../http/traffic.js'
 import { LocalLimits } from '../limits/local.js'
 import { answer } from '../limits/workers.js'
-import { CommandError } from './output.js'
 import { claimPort, nextSignal, serveMetrics } from './serving.js'
 import { VersionRelay } from './siblings.js'
 import type { FromWorker, ToWorker } from './worker.js'
 import { StartError, Workers } from './workers.js'
 
 /** Runs workers until SIGTERM or SIGINT, counts limits for them and sums up their metrics. */
-export async function supervise(options: ServeOptions, count: number, log: Logger): Promise<void> {
+export async function supervise(settings: ServerSettings, log: Logger): Promise<void> {
   const limits = new LocalLimits()
   const sum = new MetricsSum<Worker>((worker) => say(worker, { kind: 'metrics' }))
   const versions = new VersionRelay<Worker>(say)
@@ -34,10 +34,10 @@ export async function supervise(options: ServeOptions, count: number, log: Logge
     versions.ended(worker)
   }
   const workers = new Workers({ heard, ended }, log)
-  await settleOnPort(options)
-  const metricsServer = await serveMetrics(sum.source(workers.serving), options.metricsPort, log)
+  await settleOnPort(settings)
+  const metricsServer = await serveMetrics(sum.source(workers.serving), settings.metricsPort, log)
   try {
-    await runUntilSignal(workers, count, log)
+    await runUntilSignal(workers, settings.workers, log)
   } catch (error) {
     await workers.end()
     throw toCommandError(error)
@@ -61,7 +61,7 @@ async function runUntilSignal(workers: Workers, count: number, log: Logger): Pro
 }
 
 /** A free port is chosen once, because replacement workers must use the same one. */
-async function settleOnPort({ host, port }: ServeOptions): Promise<void> {
+async function settleOnPort({ host, port }: ServerSettings): Promise<void> {
   if (port !== 0) return
   const free = await claimPort(host, port)
   cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', String(free)] })

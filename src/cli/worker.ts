@@ -2,19 +2,23 @@ import cluster from 'node:cluster'
 import type { Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { type AppSettings, buildApp } from '../app.js'
-import type { ServeOptions } from '../config.js'
-import type { Trafic } from '../contract.js'
+import { buildApp } from '../app.js'
+import type { ServerSettings } from '../config.js'
+import { Problem } from '../errors.js'
+import type { Trafic } from '../exploitation/contract.js'
 import { Metrics, type MetricValues } from '../http/metrics.js'
 import { type LimitsAnswer, type LimitsQuestion, WorkerLimits } from '../limits/workers.js'
+import { SharedRun } from '../shared-run.js'
 import type { Store } from '../store/store.js'
 import { type Listening, listenOn, openLimits, stopApp } from './listen.js'
-import { Observer } from './observer.js'
 import { STOP_SIGNALS } from './serving.js'
 import { type FromSibling, type ToSibling, WorkerSiblings } from './siblings.js'
 
 /** How often new counts are sent to the supervisor. A worker that crashes loses those since the last time. */
 const REPORT_INTERVAL_MILLISECONDS = 1_000
+
+/** A supervisor that takes longer is assumed to hang. It waits 2 s itself for a worker that hangs. */
+const TRAFFIC_TIMEOUT_MILLISECONDS = 3_000
 
 /** How long a worker continues to serve after a signal: connections that the supervisor accepted before are still arriving. */
 const HANDOVER_MILLISECONDS = 100
@@ -44,28 +48,22 @@ export function makeSiblings(log: Logger): WorkerSiblings {
 }
 
 /** Serves a store beside other workers, until a signal or the end of the supervisor; the caller closes the store. */
-export async function work(
-  store: Store,
-  settings: AppSettings,
-  options: ServeOptions,
-  log: Logger,
-): Promise<Pick<Listening, 'stopped'>> {
+export async function work(store: Store, settings: ServerSettings, log: Logger): Promise<Pick<Listening, 'stopped'>> {
   // A message that is too late for the supervisor must not fail this process.
   cluster.worker?.on('error', () => undefined)
   const metrics = new Metrics()
   const shared = new WorkerLimits(tell, log)
-  const observer = new Observer((question) => tell({ kind: 'observe', question }))
+  const traffic = new SharedRun(askTraffic)
   process.on('message', (message: ToWorker) => {
     if (message.kind === 'metrics') void tellMetrics(metrics)
-    else if (message.kind === 'traffic') observer.heard(message.question, message.traffic)
     else if (message.kind === 'budgets') shared.heard(message)
   })
   await shared.start()
-  const limits = await openLimits(options, shared, log)
-  const observe = () => observer.observe()
+  const limits = await openLimits(settings, shared, log)
+  const observe = () => traffic.current()
   const app = buildApp({ store, settings, metrics, observe, limits, log })
-  closeBeyond(app.server, Math.ceil(options.maxConnections / (options.workers ?? 1)))
-  const address = await listenOn(app, options, 'worker serves')
+  closeBeyond(app.server, Math.ceil(settings.maxConnections / settings.workers))
+  const address = await listenOn(app, settings, 'worker serves')
   const reports = setInterval(() => tellGrowth(metrics), REPORT_INTERVAL_MILLISECONDS)
   const stopped = toldToStop().then(async (signal) => {
     await sleep(HANDOVER_MILLISECONDS)
@@ -88,6 +86,31 @@ function tell(message: FromWorker): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected) process.send?.(message, undefined, undefined, () => resolve())
     else resolve()
+  })
+}
+
+let questions = 0
+
+/** What all workers have counted, as the supervisor knows it. Throws `overloaded` if it does not answer. */
+function askTraffic(): Promise<Trafic> {
+  const question = ++questions
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer)
+      process.off('message', hear)
+    }
+    // A late answer is to a question that nobody asks any longer.
+    const hear = (message: ToWorker) => {
+      if (message.kind !== 'traffic' || message.question !== question) return
+      end()
+      resolve(message.traffic)
+    }
+    const timer = setTimeout(() => {
+      end()
+      reject(new Problem('overloaded'))
+    }, TRAFFIC_TIMEOUT_MILLISECONDS)
+    process.on('message', hear)
+    void tell({ kind: 'observe', question })
   })
 }
 

@@ -24,15 +24,6 @@ export interface End {
   status: number | undefined
 }
 
-interface Run {
-  worker: Worker | undefined
-  /** When it started to serve; undefined before. */
-  servedAt: number | undefined
-  /** Resolves with its address once it serves. */
-  serving: Promise<string>
-  ended: Promise<End>
-}
-
 /** Receives the messages and the ends of workers. */
 export interface Listener {
   heard(worker: Worker, message: FromWorker): void
@@ -41,7 +32,7 @@ export interface Listener {
 
 /** Keeps a number of workers alive: each one that ends is replaced, until a stop. */
 export class Workers {
-  private readonly runs = new Set<Run>()
+  private readonly ends = new Map<Worker, Promise<End>>()
   private readonly stopping = new AbortController()
   /** Those that serve. */
   readonly serving = new Set<Worker>()
@@ -62,80 +53,70 @@ export class Workers {
 
   /** Stops all gracefully. */
   async stop(): Promise<void> {
-    this.stopping.abort()
-    this.signal('SIGTERM')
     const timer = setTimeout(() => this.signal('SIGKILL'), STOP_DEADLINE_MILLISECONDS)
-    await this.allEnded()
+    await this.endAll('SIGTERM')
     clearTimeout(timer)
   }
 
   /** Kills all. */
-  async end(): Promise<void> {
+  end(): Promise<void> {
+    return this.endAll('SIGKILL')
+  }
+
+  private async endAll(signal: NodeJS.Signals): Promise<void> {
     this.stopping.abort()
-    this.signal('SIGKILL')
-    await this.allEnded()
+    this.signal(signal)
+    await Promise.all(this.ends.values())
   }
 
   private signal(signal: NodeJS.Signals): void {
-    for (const { worker } of this.runs) worker?.process.kill(signal)
+    for (const worker of this.ends.keys()) worker.process.kill(signal)
   }
 
-  private async allEnded(): Promise<void> {
-    await Promise.all([...this.runs].map(({ ended }) => ended))
-  }
-
-  private async startOne(): Promise<string> {
-    const run = this.fork()
-    const failed = run.ended.then((end) => {
-      throw new StartError(end)
+  private startOne(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const failed = (end: End) => reject(new StartError(end))
+      void this.keep(resolve, failed)
     })
-    const address = await Promise.race([run.serving, failed])
-    void this.keep(run)
-    return address
   }
 
-  /** Replaces a worker by another, and that one by the next. */
-  private async keep(first: Run): Promise<void> {
+  /** Runs a worker, and another one each time one ends. The first one must serve. */
+  private async keep(served: (address: string) => void, failed: (end: End) => void): Promise<void> {
     let youngEnds = 0
-    for (let run = first; ; run = this.fork()) {
-      const { reason } = await run.ended
+    for (let isFirst = true; ; isFirst = false) {
+      let servedAt: number | undefined
+      const { end, pid } = await this.run((address) => {
+        servedAt = Date.now()
+        served(address)
+      })
+      if (isFirst && servedAt === undefined) return failed(end)
       if (this.stopping.signal.aborted) return
-      const isYoung = run.servedAt === undefined || Date.now() - run.servedAt < YOUNG_MILLISECONDS
+      const isYoung = servedAt === undefined || Date.now() - servedAt < YOUNG_MILLISECONDS
       youngEnds = isYoung ? youngEnds + 1 : 0
       const pause = pauseAfter(youngEnds)
-      this.log.error(
-        { worker: run.worker?.process.pid, reason, pause_ms: pause },
-        'worker ended; starting a replacement',
-      )
+      this.log.error({ worker: pid, reason: end.reason, pause_ms: pause }, 'worker ended; starting a replacement')
       await sleep(pause, undefined, { signal: this.stopping.signal }).catch(() => undefined)
       if (this.stopping.signal.aborted) return
     }
   }
 
-  private fork(): Run {
+  /** Runs one worker to its end. */
+  private async run(served: (address: string) => void): Promise<{ end: End; pid?: number | undefined }> {
     const worker = tryFork()
-    if (worker instanceof Error) {
-      const ended = Promise.resolve({ reason: worker.message, status: undefined })
-      return { worker: undefined, servedAt: undefined, serving: new Promise(() => undefined), ended }
-    }
+    if (worker instanceof Error) return { end: { reason: worker.message, status: undefined } }
     closeLostConnection(worker)
-    const serving = new Promise<string>((resolve) => {
-      worker.on('message', (message: FromWorker) => {
-        if (message.kind === 'serving') {
-          this.serving.add(worker)
-          run.servedAt = Date.now()
-          resolve(message.address)
-        } else this.listener.heard(worker, message)
-      })
+    worker.on('message', (message: FromWorker) => {
+      if (message.kind !== 'serving') return this.listener.heard(worker, message)
+      this.serving.add(worker)
+      served(message.address)
     })
-    const run: Run = { worker, servedAt: undefined, serving, ended: endOf(worker) }
-    this.runs.add(run)
-    void run.ended.then(() => {
-      this.runs.delete(run)
-      this.serving.delete(worker)
-      this.listener.ended(worker)
-    })
-    return run
+    const ended = endOf(worker)
+    this.ends.set(worker, ended)
+    const end = await ended
+    this.ends.delete(worker)
+    this.serving.delete(worker)
+    this.listener.ended(worker)
+    return { end, pid: worker.process.pid }
   }
 }
 
@@ -170,7 +151,9 @@ function endOf(worker: Worker): Promise<End> {
  * before that, the client would wait for ever, so the connection is closed.
  */
 function closeLostConnection(worker: Worker): void {
-  const send = worker.process.send.bind(worker.process) as (...args: unknown[]) => boolean
+  const send = worker.process.send?.bind(worker.process) as ((...args: unknown[]) => boolean) | undefined
+  // Without a free file descriptor there is no process, and no channel to one.
+  if (!send) return
   let handedOver: { close?(): void } | undefined
   worker.process.send = (message: unknown, handle?: unknown, ...rest: unknown[]) => {
     if (handle) handedOver = handle

@@ -5,9 +5,9 @@ import type { Budget, Limiter, Limits } from '../limits/limits.js'
 
 export interface BudgetSettings {
   /** Requests a minute for an account; 0 turns the limits of accounts and addresses off. */
-  requestsPerAccount: number
+  rateLimit: number
   /** Requests a minute for an address without a valid credential. */
-  requestsPerAddress: number
+  addressRateLimit: number
 }
 
 /** Who a request is counted for. */
@@ -21,15 +21,15 @@ export class Budgets {
   private readonly limiters: Record<Payer, Limiter>
   private readonly policies: Record<Payer, string>
 
-  constructor({ requestsPerAccount, requestsPerAddress }: BudgetSettings, limits: Limits) {
-    this.isLimited = requestsPerAccount > 0
+  constructor({ rateLimit, addressRateLimit }: BudgetSettings, limits: Limits) {
+    this.isLimited = rateLimit > 0
     this.limiters = {
-      compte: limits.limiter('compte', requestsPerAccount, WINDOW_SECONDS),
-      adresse: limits.limiter('adresse', requestsPerAddress, WINDOW_SECONDS),
+      compte: limits.limiter('compte', rateLimit, WINDOW_SECONDS),
+      adresse: limits.limiter('adresse', addressRateLimit, WINDOW_SECONDS),
     }
     this.policies = {
-      compte: `"compte";q=${requestsPerAccount};w=${WINDOW_SECONDS}`,
-      adresse: `"adresse";q=${requestsPerAddress};w=${WINDOW_SECONDS}`,
+      compte: `"compte";q=${rateLimit};w=${WINDOW_SECONDS}`,
+      adresse: `"adresse";q=${addressRateLimit};w=${WINDOW_SECONDS}`,
     }
   }
 

@@ -10,13 +10,13 @@ export type Trust = (address: string, hop: number) => boolean
 
 export interface OriginSettings {
   /** The server's address as clients see it; undefined: what Host says. */
-  publicUrl: string | undefined
+  publicUrl?: string
   /** Other origins whose pages may read. */
-  corsOrigins: readonly string[]
-  /** Hosts with another scope at their root, as `hostName` writes them. */
-  rootHosts: readonly string[]
+  corsOrigin?: readonly string[]
+  /** Hosts with the dialect at their root, as `hostName` writes them. */
+  rootmeHost?: readonly string[]
   /** Addresses and ranges of the proxies whose X-Forwarded-* is believed, comma-separated. */
-  trustProxy: string | undefined
+  trustProxy?: string
 }
 
 /** Knows the addresses that this server answers as, and which pages may call it. */
@@ -27,11 +27,11 @@ export class Origins {
   private readonly rootHosts: ReadonlySet<string>
   readonly trust: Trust | undefined
 
-  constructor({ publicUrl, corsOrigins, rootHosts, trustProxy }: OriginSettings) {
+  constructor({ publicUrl, corsOrigin = [], rootmeHost, trustProxy }: OriginSettings) {
     this.publicUrl = publicUrl?.replace(/\/+$/, '')
     this.publicOrigin = publicUrl && new URL(publicUrl).origin
-    this.corsOrigins = corsOrigins
-    this.rootHosts = new Set(rootHosts)
+    this.corsOrigins = corsOrigin
+    this.rootHosts = new Set(rootmeHost)
     this.trust = trustProxy === undefined ? undefined : compile(trustProxy.split(',').map((item) => item.trim()))
   }
 

@@ -104,7 +104,7 @@ function tellTooBroad(error: unknown): never {
 
 /** Registers operations that are about the caller or change something. Their responses are never cached. */
 export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDeps, record: Record): ServeAction {
-  const bulk = new BulkBodies(bounds.bulkBytes)
+  const bulk = new BulkBodies(bounds.maxBulkBytes)
   return (endpoint, handler) => {
     const isBulk = endpoint.requestBody?.isBulk === true
     record(endpoint, false)
@@ -117,7 +117,7 @@ export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDep
         requireScope(endpoint, request)
         if (isBulk) bulk.admit(request, reply)
       },
-      ...(isBulk ? { bodyLimit: bounds.bulkBytes } : {}),
+      ...(isBulk ? { bodyLimit: bounds.maxBulkBytes } : {}),
       handler: async (request, reply) => {
         checkContentType(endpoint, request)
         const { values } = readQuery(endpoint, request, reply, bounds)

@@ -1,14 +1,13 @@
-import type { Trafic } from '../contract.js'
 import { catalogue, type ErrorCode, isFault } from '../errors.js'
 import type { Metrics, MetricValues } from './metrics.js'
 
 /** What one process that serves alone has counted. */
-export async function trafficAlone({ registry }: Metrics): Promise<Trafic> {
+export async function trafficAlone({ registry }: Metrics): Promise<ReturnType<typeof trafficOf>> {
   return trafficOf(await registry.getMetricsAsJSON(), 1)
 }
 
 /** What an operator looks at first, from the metrics of some processes. */
-export function trafficOf(metrics: MetricValues, processus: number): Trafic {
+export function trafficOf(metrics: MetricValues, processus: number) {
   const valuesOf = (name: string) => metrics.find((metric) => metric.name === name)?.values ?? []
   const problems = (isMeant: (status: number) => boolean) =>
     sum(valuesOf('palmares_http_problems_total').filter(({ labels }) => isMeant(statusOf(labels.code))))

@@ -1,13 +1,4 @@
-import { demoNoms } from './demo-words.js'
-
-/** The dump line of an author; without a `score`, the author has no base. */
-export interface DemoAuteur {
-  type: 'auteur'
-  id_auteur: number
-  nom: string
-  statut: string
-  lang: string
-}
+import { demoNoms } from './demo-noms.js'
 
 const AUTEURS = 4000
 const CACHES = 36
@@ -36,7 +27,8 @@ const SEUIL = PALIERS[0]!.score + 5
  * strength from 0 to 1, and the score to reach, exactly or at least.
  */
 export interface Joueur {
-  auteur: DemoAuteur
+  /** Its dump line; without a `score`, the author has no base. */
+  auteur: { type: 'auteur'; id_auteur: number; nom: string; statut: string; lang: string }
   rang: number
   force: number
   cible: number

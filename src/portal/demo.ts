@@ -1,117 +1,70 @@
-import { type DemoTexte, demoTextes } from './demo-challenges.js'
-import { ENVIRONNEMENTS } from './demo-environnements.js'
-import { type DemoAuteur, demoJoueurs, type Joueur } from './demo-joueurs.js'
-import { sansAccents } from './demo-words.js'
+import demo from './demo.json' with { type: 'json' }
+import { demoJoueurs, type Joueur } from './demo-joueurs.js'
+import { sansAccents } from './demo-noms.js'
 
-interface DemoRubrique {
-  type: 'rubrique'
-  id_rubrique: number
-  nom: string
-}
-
-interface DemoChallenge {
-  type: 'challenge'
-  id_challenge: number
-  id_rubrique: number
-  titre: string
-  soustitre: string
-  descriptif: string
-  lang: string
-  score: number
-  difficulte: string
-  id_trad: number
-  url_challenge: string
-  date_publication: string
-  auteurs: number[]
-}
-
-interface DemoValidation {
-  type: 'validation'
-  id_auteur: number
-  id_challenge: number
-  date: string
-}
-
-interface DemoEnvironnement {
-  type: 'environnement_virtuel'
-  id_environnement_virtuel: number
-  nom: string
-  os: string
-  statut: string
-  lang: string
-  description_fr: string
-  description_en: string
-  time_to_root: number
-}
-
-/** One line of the demo dump; dates are UTC seconds, `time_to_root` is in seconds. */
-export type DemoLine = DemoRubrique | DemoAuteur | DemoChallenge | DemoValidation | DemoEnvironnement
+/** One line of the demo dump. */
+export type DemoLine = ReturnType<typeof demoPortal> extends Generator<infer Line> ? Line : never
+type DemoChallenge = ReturnType<typeof demoChallenges>[number]
 
 const DEBUT = Date.UTC(2024, 10, 1)
 const FIN = Date.UTC(2026, 10, 1) - 1000
 const JOUR = 86_400_000
-// Two challenges that try the edges of `auteurs`: nobody, and two people. Neither has a translation.
-const SANS_AUTEUR = 'Le compte des moutons'
-const A_DEUX_AUTEURS = 'Compagnie des tramways'
 
 /**
  * The demo portal as dump lines: rubriques, auteurs, challenges, validations (by date), environnements virtuels.
  * Nothing in it comes from a real portal. It reads neither the clock nor the system's randomness: each call gives the
  * same lines. No author has a base score, so that a score is the sum of what its author solved.
  */
-export function* demoPortal(): Generator<DemoLine> {
-  const textes = demoTextes()
-  const rubriques = [...new Set(textes.map(([original]) => original!.rubrique))]
+export function* demoPortal() {
   const joueurs = demoJoueurs(hasard(1))
-  const challenges = demoChallenges(textes, rubriques, joueurs, hasard(2))
-  yield* rubriques.map((nom, i): DemoRubrique => ({ type: 'rubrique', id_rubrique: i + 1, nom }))
+  const challenges = demoChallenges(joueurs, hasard(2))
+  yield* demo.rubriques.map(({ nom }, i) => ({ type: 'rubrique' as const, id_rubrique: i + 1, nom }))
   yield* joueurs.map((joueur) => joueur.auteur)
   yield* challenges
   yield* demoValidations(joueurs, challenges, hasard(3))
-  yield* ENVIRONNEMENTS.map(
-    (fiche, i): DemoEnvironnement => ({ type: 'environnement_virtuel', id_environnement_virtuel: i + 1, ...fiche }),
-  )
+  yield* demo.environnements.map((fiche, i) => ({
+    type: 'environnement_virtuel' as const,
+    id_environnement_virtuel: i + 1,
+    ...fiche,
+  }))
 }
 
-function demoChallenges(groupes: DemoTexte[][], rubriques: string[], joueurs: Joueur[], alea: () => number) {
+/** Of the texts of a challenge, the first is the original; the others are its translations. */
+function demoChallenges(joueurs: Joueur[], alea: () => number) {
   const createurs = joueurs.filter(({ rang }) => rang < 90).sort((a, b) => a.rang - b.rang)
+  const ids = createurs.map(({ auteur }) => auteur.id_auteur)
   const ouverture = Date.UTC(2022, 2, 1)
   const duree = Date.UTC(2026, 7, 1) - ouverture
-  const fiches = groupes.flatMap(([original, ...traductions], groupe) => {
-    const publie = ouverture + duree * alea()
-    const auteurs = auteursDe(original!, createurs, alea)
-    const commun = { groupe, auteurs, score: original!.score }
-    return [
-      { ...commun, texte: original!, publie },
-      ...traductions.map((texte) => ({ ...commun, texte, publie: publie + (2 + 58 * alea()) * JOUR })),
-    ]
+  const groupes = demo.rubriques.flatMap(({ nom, challenges }, i) =>
+    challenges.map((groupe) => ({ ...groupe, rubrique: nom, id_rubrique: i + 1 })),
+  )
+  const fiches = groupes.flatMap((groupe) => {
+    const original = ouverture + duree * alea()
+    // Two challenges try the edges of `auteurs`: nobody, and two people.
+    const { nb_auteurs: nombre } = groupe
+    const auteurs = nombre === 1 ? [ids[Math.floor(ids.length * alea() ** 2)]!] : ids.slice(0, nombre)
+    return groupe.textes.map((texte, i) => {
+      const publie = i === 0 ? original : original + (2 + 58 * alea()) * JOUR
+      return { groupe, texte, publie, auteurs }
+    })
   })
   fiches.sort((a, b) => a.publie - b.publie)
-  return fiches.map(
-    ({ texte, groupe, score, publie, auteurs }, i): DemoChallenge => ({
-      type: 'challenge',
-      id_challenge: i + 1,
-      id_rubrique: rubriques.indexOf(texte.rubrique) + 1,
-      titre: texte.titre,
-      soustitre: texte.soustitre,
-      descriptif: texte.descriptif,
-      lang: texte.lang,
-      score,
-      difficulte: difficulte(score),
-      // An original is published before its translations, so the first of the group is the original.
-      id_trad: fiches.findIndex((fiche) => fiche.groupe === groupe) + 1,
-      url_challenge: `${texte.lang}/Challenges/${chemin(texte.rubrique)}/${chemin(texte.titre)}`,
-      date_publication: date(publie),
-      auteurs,
-    }),
-  )
-}
-
-function auteursDe({ titre }: DemoTexte, createurs: Joueur[], alea: () => number): number[] {
-  const ids = createurs.map(({ auteur }) => auteur.id_auteur)
-  if (titre === SANS_AUTEUR) return []
-  if (titre === A_DEUX_AUTEURS) return ids.slice(0, 2)
-  return [ids[Math.floor(ids.length * alea() ** 2)]!]
+  return fiches.map(({ groupe, texte: { lang, titre, soustitre, descriptif }, publie, auteurs }, i) => ({
+    type: 'challenge' as const,
+    id_challenge: i + 1,
+    id_rubrique: groupe.id_rubrique,
+    titre,
+    soustitre,
+    descriptif,
+    lang,
+    score: groupe.score,
+    difficulte: difficulte(groupe.score),
+    // An original is published before its translations, so the first of the group is the original.
+    id_trad: fiches.findIndex((fiche) => fiche.groupe === groupe) + 1,
+    url_challenge: `${lang}/Challenges/${chemin(groupe.rubrique)}/${chemin(titre)}`,
+    date_publication: date(publie),
+    auteurs,
+  }))
 }
 
 function difficulte(score: number): string {
@@ -127,7 +80,7 @@ function chemin(titre: string): string {
     .replace(/^-|-$/g, '')
 }
 
-function demoValidations(joueurs: Joueur[], challenges: DemoChallenge[], alea: () => number): DemoValidation[] {
+function demoValidations(joueurs: Joueur[], challenges: DemoChallenge[], alea: () => number) {
   const originaux = challenges.filter((c) => c.id_trad === c.id_challenge)
   const attraits = new Map(originaux.map((c) => [c, 0.5 + alea()]))
   const validations = joueurs.flatMap(({ auteur, force, cible, exact }) => {
@@ -135,13 +88,13 @@ function demoValidations(joueurs: Joueur[], challenges: DemoChallenge[], alea: (
     const resolus = exact ? exactement(cible, ordre) : auMoins(cible, ordre)
     // Most of those who play at all came before the window or early in it: newcomers have the higher ids.
     const arrivee = DEBUT + (FIN - DEBUT) * Math.max(0, (1.3 * auteur.id_auteur) / joueurs.length - 0.4) * alea()
-    return resolus.map((original): DemoValidation => {
+    return resolus.map((original) => {
       // One version of a challenge at most, so that nobody earns the same points twice.
       const version = challenges.find((c) => c.id_trad === original.id_trad && c.lang === auteur.lang) ?? original
       const depuis = Math.max(arrivee, Date.parse(version.date_publication))
       const instant = depuis + (FIN - depuis) * alea() ** (2.5 - original.score / 60)
       return {
-        type: 'validation',
+        type: 'validation' as const,
         id_auteur: auteur.id_auteur,
         id_challenge: version.id_challenge,
         date: date(instant),

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { VERSION } from '../../src/config.js'
 import { PROBES } from '../../src/http/health.js'
-import { database, host, metricsPort, port, scaleSettings, serveSettings } from '../../src/settings.js'
+import { serveSettings } from '../../src/settings.js'
 import { makeFolder } from '../harness.js'
 import { Container, execute, Image, readIgnore, registryFault, replay } from '../image.js'
 import { palmares } from '../palmares.js'
@@ -241,8 +241,7 @@ describe('palmares.service', () => {
 })
 
 test('every Palmarès variable in these files is a setting of serve', () => {
-  const settings = [database, host, port, metricsPort, ...Object.values({ ...serveSettings, ...scaleSettings })]
-  const known = settings.map(({ flags }) => flags.split(' ')[0]!.slice(2).replaceAll('-', '_').toUpperCase())
+  const known = Object.keys(serveSettings).map((name) => name.replace(/(?=[A-Z])/g, '_').toUpperCase())
   const files = readdirSync(DEPLOY, { recursive: true, encoding: 'utf8' }).filter((name) => name !== '.env')
   const texts = files.filter((name) => lstatSync(join(DEPLOY, name)).isFile()).map((name) => read('deploy', name))
   const named = [...texts, read('Dockerfile')].flatMap((text) => text.match(/(?<=\bPALMARES_)[A-Z_]+\b/g) ?? [])

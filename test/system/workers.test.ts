@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { connect, createServer, type Socket } from 'node:net'
@@ -13,6 +13,10 @@ import { freePort } from '../servers/child.js'
 import { petitPortail } from '../wire.js'
 
 const LOGIN = JSON.stringify({ login: ACCOUNT.login, password: ACCOUNT.password })
+
+/** The `prlimit` of util-linux bounds a process that runs. */
+const hasPrlimit = String(spawnSync('prlimit', ['--version']).stdout).includes('util-linux')
+if (!hasPrlimit) console.warn('skipped: no `prlimit` of util-linux, so no process runs out of file descriptors')
 
 describe('serve --workers', () => {
   let folder: string
@@ -278,6 +282,24 @@ describe('serve --workers', () => {
     await vi.waitFor(async () => expect(await living()).toBe(2), PATIENCE)
     expect(await server?.stop()).toBe(0)
   })
+
+  test.skipIf(!hasPrlimit)(
+    'a worker is replaced as soon as the supervisor has a free file descriptor for it',
+    async () => {
+      await start(2)
+      const allow = (descriptors: number) =>
+        execFileSync('prlimit', ['--pid', String(server?.pid), `--nofile=${descriptors}:`])
+      allow(3)
+      process.kill(workers()[0]!, 'SIGKILL')
+      await vi.waitFor(
+        () => expect(restarts().some(({ reason }) => /EMFILE/.test(String(reason)))).toBe(true),
+        PATIENCE,
+      )
+      allow(1_024)
+      await vi.waitFor(async () => expect(await living()).toBe(2), PATIENCE)
+      expect(await server?.stop()).toBe(0)
+    },
+  )
 
   test('a worker that fails late during its start is restarted after a pause too', async () => {
     const broken = join(folder, 'broken')

@@ -14,7 +14,7 @@ const MAX_LINE_BYTES = 131_072
 /** What changes the portal while it is served. */
 export function portalRoutes(serve: ServeAction, { store, bounds }: { store: Store; bounds: Bounds }): void {
   serve(postValidations, async ({ body }) => {
-    const lines = await linesOf(body, bounds.bulkLines)
+    const lines = await linesOf(body, bounds.maxBulkLines)
     const results = await ingest(store, lines)
     return { body: { ...tally(results), lignes: results } }
   })

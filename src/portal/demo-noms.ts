@@ -1,20 +1,11 @@
-// Masculine nouns only, so that every adjective below agrees with every one of them.
-const ANIMAUX = mots(`renard hibou élan lièvre castor blaireau loup ours chat chien cerf daim chamois bouquetin furet
-  putois vison phoque morse dauphin cachalot narval homard crabe oursin poulpe calmar requin saumon brochet goujon
-  gardon silure héron cygne canard corbeau moineau pinson rouge-gorge vautour faucon épervier coucou paon dindon
-  lézard crapaud triton orvet escargot bourdon frelon papillon scarabée grillon criquet hérisson écureuil mulot loir
-  lama zèbre tapir panda tatou pangolin okapi chameau dromadaire buffle bison yack`)
-const OBJETS = mots(`marteau tournevis rabot burin maillet ciseau pinceau crayon compas levier boulon ressort piston
-  rouage engrenage aimant sextant gouvernail cordage hamac tambour accordéon clavecin piano sablier réveil parapluie
-  bouton lampion chaudron entonnoir tamis moulin fanal octet pixel paquet noyau clavier modem routeur tampon registre`)
-const ADJECTIFS = mots(`bleu vert rouge jaune noir blanc gris violet orange doré argenté cuivré rapide lent têtu patient
-  bavard discret rusé distrait curieux prudent joyeux grognon rêveur dormeur moqueur vaillant farouche paisible
-  nocturne matinal boréal austral polaire lunaire solaire fantôme masqué perdu perché penché pressé givré salé sucré
-  poivré croquant velu rayé tacheté carré pointu binaire crypté quantique numérique oblique sauvage invisible minuscule
-  géant ambulant volant flottant silencieux tranquille`)
-const LIEUX = mots(`grenier marais port phare canal toit jardin verger sous-sol village moulin lac ravin bocage volcan
-  donjon tunnel quai désert glacier`)
-const AILLEURS = mots(`狐 лис ёж γλαύκα カラス ثعلب ñandú 여우 барсук 🦊 🐢 🦉 🐙 🌶️ ⚙️ 🧩`)
+import demo from './demo.json' with { type: 'json' }
+
+// Masculine nouns only, so that every adjective agrees with every one of them.
+const ANIMAUX = demo.mots.animaux.split(' ')
+const OBJETS = demo.mots.objets.split(' ')
+const ADJECTIFS = demo.mots.adjectifs.split(' ')
+const LIEUX = demo.mots.lieux.split(' ')
+const AILLEURS = demo.mots.ailleurs.split(' ')
 
 /**
  * `count` distinct pseudonyms (letter case aside) made of French words; none is a person's name.
@@ -64,8 +55,4 @@ function capitale(mot: string): string {
 /** The same text with bare Latin letters: `Élan` gives `Elan`, `cœur` gives `coeur`. */
 export function sansAccents(texte: string): string {
   return texte.replace(/œ/g, 'oe').normalize('NFD').replace(/\p{M}/gu, '')
-}
-
-function mots(texte: string): string[] {
-  return texte.split(/\s+/)
 }
