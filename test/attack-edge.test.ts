@@ -1,5 +1,7 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { connect } from 'node:net'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { importInto, makeStore, serveStore, startServer, type TestServer } from './harness.js'
+import { PATIENCE } from './patience.js'
 import { exchange, parseAnswer, petitPortail, problemOf } from './wire.js'
 
 type LogLine = Record<string, unknown> & { suppressed?: Record<string, number> }
@@ -89,6 +91,29 @@ describe('any bytes from strangers', () => {
     }
     await expectTotal(server, 'palmares_http_request_duration_seconds_count', 12 * charged.length)
   })
+})
+
+test.each([
+  ['a refusal', 'POST /validations', 401],
+  ['a response of the page', 'GET /', 200],
+  ['a health check', 'GET /health/live', 200],
+])('an endless body after %s ends the connection', async (_, line, status) => {
+  server = await startServer(petitPortail)
+  const { hostname, port } = new URL(server.url)
+  const socket = connect(Number(port), hostname)
+  let answer = ''
+  socket.setEncoding('latin1').on('data', (text) => {
+    answer += text
+  })
+  const isClosed = new Promise((resolve) => socket.on('error', () => undefined).on('close', resolve))
+  socket.write(`${line} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`)
+  await vi.waitFor(() => expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `)), PATIENCE)
+  const chunks = '1\r\nx\r\n'.repeat(10_000)
+  for (let sent = 0; socket.writable && sent < 1_000; sent++) {
+    await new Promise<void>((resolve) => socket.write(chunks, () => resolve()))
+  }
+  await isClosed
+  expect(socket.bytesWritten).toBeLessThan(1_000 * chunks.length)
 })
 
 test('a malformed request with a credential gets its error even if the budget of its address is used up', async () => {

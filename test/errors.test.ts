@@ -196,6 +196,20 @@ for (const engine of engines) {
         await problemOf(await request('POST /login', `Expect: fish\r\n${head}`, '{}'), 'invalid_parameter')
       })
 
+      test.each([
+        ['without a credential', 'POST /validations', 'Content-Length: 2', 401],
+        ['with a body that is too large', 'POST /login', 'Content-Length: 99999999', 413],
+        ['for a path that does not take a body', 'PUT /login', 'Content-Length: 2', 405],
+      ])(
+        'Expect: 100-continue %s gets its error at once, and the connection closes',
+        async (_, line, length, status) => {
+          const head = `Host: a\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n${length}`
+          const text = await exchange(server.url, `${line} HTTP/1.1\r\n${head}\r\n\r\n`)
+          expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+          expect(text).toMatch(/^connection: close\r$/im)
+        },
+      )
+
       test('10,000 values of id_auteur[] are refused safely, by size or by number', async () => {
         await problemOf(await request(`GET /challenges?${'id_auteur[]=1&'.repeat(10_000)}`, key), 'headers_too_large')
         const { errors } = await problemOf(

@@ -6,11 +6,17 @@ import { type BytesError, notHttp, problemOfBytes, type Refusals } from './refus
 /** Requests of a connection that wait for their turn; the next one ends the connection. */
 const MAX_WAITING = 500
 
+/** Bytes of a request that may still come after its response; more close the connection. */
+const MAX_REST_BYTES = 65_536
+/** How often they are counted. */
+const REST_INTERVAL_MILLISECONDS = 50
+
 const LAST = Symbol('last response')
 const WAITING = Symbol('waiting')
 const IS_REFUSED = Symbol('is refused')
 const HAS_BEGUN = Symbol('has begun')
 const FAULT = Symbol('fault')
+const CONTINUE = Symbol('continue')
 
 interface Connection extends Socket {
   /** The response to the request that the parser read last, until both have ended. */
@@ -25,6 +31,10 @@ interface Pending extends ServerResponse {
   [HAS_BEGUN]?: boolean
   /** What is wrong with the rest of the request, found before its turn came. */
   [FAULT]?: Problem
+}
+
+interface Expecting extends IncomingMessage {
+  [CONTINUE]?: () => void
 }
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
@@ -51,7 +61,16 @@ export class Pipeline {
     this.handle = handle
     const take = (request: IncomingMessage, response: ServerResponse) => this.take(request, response)
     server.on('request', take)
-    server.on('checkContinue', (request, response) => this.take(request, response, () => response.writeContinue()))
+    server.on('checkContinue', (request: Expecting, response: ServerResponse) => {
+      // If the response comes before the body, the client may send the body or not: only closing the connection is certain.
+      const isKept = response.shouldKeepAlive
+      response.shouldKeepAlive = false
+      request[CONTINUE] = () => {
+        response.shouldKeepAlive = isKept
+        response.writeContinue()
+      }
+      this.take(request, response)
+    })
     // An unknown expectation is ignored.
     server.on('checkExpectation', take)
     server.on('connect', (_request, socket: Connection) => {
@@ -72,7 +91,7 @@ export class Pipeline {
     else this.refusals.close(socket)
   }
 
-  private take(request: IncomingMessage, response: Pending, before?: () => void): void {
+  private take(request: IncomingMessage, response: Pending): void {
     const socket: Connection = request.socket
     if (socket[IS_REFUSED]) return
     const previous = socket[LAST]
@@ -83,20 +102,21 @@ export class Pipeline {
     }
     socket[LAST] = response
     response.once('close', () => {
-      if (socket[LAST] === response && request.complete) delete socket[LAST]
+      if (!request.complete) this.limitRest(request)
+      else if (socket[LAST] === response) delete socket[LAST]
     })
     if (isFirst) {
-      this.begin(request, response, before)
+      this.begin(request, response)
       return
     }
     startWaiting(socket)
     previous.once('close', () => {
       stopWaiting(socket)
-      this.begin(request, response, before)
+      this.begin(request, response)
     })
   }
 
-  private begin(request: IncomingMessage, response: Pending, before?: () => void): void {
+  private begin(request: IncomingMessage, response: Pending): void {
     // An earlier response closed the connection: this request could not be answered, so it is not applied.
     if (!request.socket.writable) return
     const fault = response[FAULT] ?? (HTTP_METHODS.has(request.method ?? '') ? undefined : notHttp())
@@ -105,9 +125,24 @@ export class Pipeline {
       return
     }
     response[HAS_BEGUN] = true
-    before?.()
     this.started(request, response)
     this.handle(request, response)
+  }
+
+  /**
+   * Closes the connection if a request that was answered early goes on for too long: a body of tiny chunks is slow to parse.
+   * The bytes are counted from time to time, because a listener for them would change how Node reads the connection.
+   */
+  private limitRest(request: IncomingMessage): void {
+    const socket: Connection = request.socket
+    const from = socket.bytesRead
+    const check = setInterval(() => {
+      const isTooLong = !request.complete && socket.bytesRead - from > MAX_REST_BYTES
+      if (request.complete || socket.destroyed || isTooLong) clearInterval(check)
+      if (!isTooLong || socket.destroyed) return
+      socket[IS_REFUSED] = true
+      this.refusals.close(socket)
+    }, REST_INTERVAL_MILLISECONDS).unref()
   }
 
   private refuse(socket: Connection, problem: Problem): void {
@@ -127,6 +162,11 @@ export class Pipeline {
     socket[IS_REFUSED] = true
     this.refusals.refuse(socket, problem)
   }
+}
+
+/** Asks a client that waits with the body for it, once the request is admitted. */
+export function askForBody(request: Expecting): void {
+  request[CONTINUE]?.()
 }
 
 /** Reads nothing more while a request waits, so that few wait at once: those of one read, 64 KiB, at most. */

@@ -14,7 +14,7 @@ import { Entry } from './entry.js'
 import { LogBudget } from './log-budget.js'
 import type { Metrics } from './metrics.js'
 import type { Origins } from './origin.js'
-import { Pipeline } from './pipeline.js'
+import { askForBody, Pipeline } from './pipeline.js'
 import { errorSender } from './problems.js'
 import { decodeQuery } from './query.js'
 import { Refusals } from './refusals.js'
@@ -84,6 +84,11 @@ export function createHttpServer(settings: HttpSettings, deps: HttpDeps): Fastif
     app.decorateRequest(field, undefined as never)
   app.addHook('onRequest', (request, reply, done) => entry.pass(request, reply, done))
   shedLoad(app)
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    const isTooLarge = Number(request.headers['content-length'] ?? 0) > request.routeOptions.bodyLimit
+    if (!isTooLarge) askForBody(request.raw)
+    done(null, payload)
+  })
   app.setErrorHandler(sendError)
   app.addHook('onClose', async () => {
     tally.close()
