@@ -20,7 +20,7 @@ export interface MirrorState {
   activite: number
 }
 
-/** What one address last answered; see `MiroirRessourceTable`. */
+/** What one address last answered; see `miroir_ressources` in `store/tables.ts`. */
 export interface Resource {
   chemin: string
   etag: string | null
