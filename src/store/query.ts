@@ -92,19 +92,6 @@ export function written<P extends Parameters, R>(
   return statement<P>(only)((q, p) => ({ compile: () => text(p, q).compile(q) }))
 }
 
-/** Something that runs changes; what `Db` has. */
-interface Runner {
-  run(change: Statement<Record<never, never>, never>): Promise<number>
-}
-
-/** Runs changes in their order, without waiting for each answer before the next. */
-export async function runInOrder(
-  db: Runner,
-  changes: readonly Statement<Record<never, never>, never>[],
-): Promise<void> {
-  await Promise.all(changes.map((change) => db.run(change)))
-}
-
 export function compile<P extends Parameters, R>(target: Statement<P, R>, engine: Engine): CompiledStatement {
   const known = target.compiled[engine]
   if (known) return known

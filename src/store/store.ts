@@ -46,6 +46,11 @@ export async function makeScratch(db: Db, table: string, select: string): Promis
   await db.exec(`create temporary table if not exists ${table} ${onCommit} as ${select}`)
 }
 
+/** Runs changes in their order, without waiting for each answer before the next. */
+export async function runInOrder(db: Db, changes: readonly Statement<Record<never, never>, never>[]): Promise<void> {
+  await Promise.all(changes.map((change) => db.run(change)))
+}
+
 /** How an engine looks for a text inside texts. */
 export interface Search {
   /** The shortest needle that an index answers, in code points; without an index, infinity. */

@@ -5,135 +5,115 @@ import type { KindTables } from '../model/kinds.js'
  * them. Columns carry the wire's French names. Instants are whole seconds since 1970-01-01T00:00:00Z, booleans are 0 and 1.
  */
 export interface Tables extends KindTables {
-  etat: EtatTable
+  /**
+   * The one row that says what the readers may still hold: each version grows with each change of its kind. That of the data
+   * is the cursor of the newest line of the journal.
+   */
+  etat: {
+    id: number
+    version_donnees: number
+    version_comptes: number
+    /** A JSON array of the lower-case statuts that hold no place. */
+    statuts_masques: string
+    /** How many lines the journal holds. */
+    journal_lignes: number
+    /** When the last import changed something; null before the first that this schema has seen. */
+    dernier_import: number | null
+  }
   challenges_auteurs: { id_challenge: number; id_auteur: number }
-  sessions: SessionTable
-  cles_api: CleApiTable
-  acces_finis: AccesFiniTable
-  adresses_connues: AdresseConnueTable
-  noeuds: NoeudTable
-  classements: ClassementTable
-  journal: JournalTable
-  miroir: MiroirTable
-  miroir_ressources: MiroirRessourceTable
-}
-
-/**
- * The one row that says what the readers may still hold: each version grows with each change of its kind. That of the data
- * is the cursor of the newest line of the journal.
- */
-export interface EtatTable {
-  id: number
-  version_donnees: number
-  version_comptes: number
-  /** A JSON array of the lower-case statuts that hold no place. */
-  statuts_masques: string
-  /** How many lines the journal holds. */
-  journal_lignes: number
-  /** When the last import changed something; null before the first that this schema has seen. */
-  dernier_import: number | null
-}
-
-/** An entry of a ranking by category or by period: an author who has a validation there. */
-export interface ClassementTable {
-  /** Which ranking: a category's id negated, a year as 202600, or a month as 202601. */
-  classement: number
-  /** The points earned there, negated. */
-  cle: number
-  id_auteur: number
-}
-
-/** What changed, in the order in which it was committed; see `journal.ts`. */
-export interface JournalTable {
-  curseur: number
-  /** When it was applied. */
-  date: number
-  type: string
-  /** 1 where the record was removed. */
-  supprime: number
-  id_auteur: number | null
-  id_challenge: number | null
-  id_rubrique: number | null
-  /** For a move of ranks: the keys between which each counted order changed, as JSON. */
-  rangs: string | null
-}
-
-/** The one row of a store that copies another portal: which, and how far. */
-export interface MiroirTable {
-  id: number
-  adresse: string
-  /** How the other side speaks; null until it has answered. */
-  dialecte: string | null
-  /** What the copy depends on besides the other side: the portal's page address, whom it follows. */
-  reglage: string
-  /** The number of the pass under way, or of the last one. */
-  passe: number
-  /** 0, or the number of whoever makes the pass that has not come to its end. */
-  en_cours: number
-  /** When the pass last got something into the store. */
-  activite: number
-}
-
-/** What one address of the other side last answered. */
-export interface MiroirRessourceTable {
-  /** Under the address of the other side: `/auteurs/12`. */
-  chemin: string
-  etag: string | null
-  /** The pass that last asked for it. */
-  passe: number
-  /** What the copy holds that follows from the answer but not from it alone; where that has changed, it is read anew. */
-  lecture: string
-  /** Of a page of a list: the ids that it names and where the next one begins, as JSON. */
-  contenu: string | null
-}
-
-export interface SessionTable {
-  empreinte: string
-  id_compte: number
-  creation: number
-  derniere_utilisation: number
-  revocation: number | null
-  /** The key that it was made from and ends with; null where a password made it. */
-  id_cle: number | null
-}
-
-export interface CleApiTable {
-  id_cle: number
-  id_compte: number
-  nom: string
-  prefixe: string
-  empreinte: string
-  /** Scopes, separated by one space. */
-  portee: string
-  creation: number
-  expiration: number
-  derniere_utilisation: number | null
-  revocation: number | null
-}
-
-/** A credential that a version of the accounts ended; see `ended.ts`. */
-export interface AccesFiniTable {
-  version: number
-  /** The version before it. */
-  precedente: number
-  /** The SHA-256 of the credential; empty where any may have changed. */
-  empreinte: string
-}
-
-/** An address from which an account signed in with its password. */
-export interface AdresseConnueTable {
-  id_compte: number
-  /** A hash of the account's login and the address. */
-  adresse: string
-  /** When it last did; renewed once a day at most. */
-  vue: number
-}
-
-/** One node of a counted order: how many entries lie between its key and the next node's key on its level. */
-export interface NoeudTable {
-  arbre: string
-  niveau: number
-  cle: number
-  id: number
-  nb: number
+  sessions: {
+    empreinte: string
+    id_compte: number
+    creation: number
+    derniere_utilisation: number
+    revocation: number | null
+    /** The key that it was made from and ends with; null where a password made it. */
+    id_cle: number | null
+  }
+  cles_api: {
+    id_cle: number
+    id_compte: number
+    nom: string
+    prefixe: string
+    empreinte: string
+    /** Scopes, separated by one space. */
+    portee: string
+    creation: number
+    expiration: number
+    derniere_utilisation: number | null
+    revocation: number | null
+  }
+  /** A credential that a version of the accounts ended; see `ended.ts`. */
+  acces_finis: {
+    version: number
+    /** The version before it. */
+    precedente: number
+    /** The SHA-256 of the credential; empty where any may have changed. */
+    empreinte: string
+  }
+  /** An address from which an account signed in with its password. */
+  adresses_connues: {
+    id_compte: number
+    /** A hash of the account's login and the address. */
+    adresse: string
+    /** When it last did; renewed once a day at most. */
+    vue: number
+  }
+  /** One node of a counted order: how many entries lie between its key and the next node's key on its level. */
+  noeuds: {
+    arbre: string
+    niveau: number
+    cle: number
+    id: number
+    nb: number
+  }
+  /** An entry of a ranking by category or by period: an author who has a validation there. */
+  classements: {
+    /** Which ranking: a category's id negated, a year as 202600, or a month as 202601. */
+    classement: number
+    /** The points earned there, negated. */
+    cle: number
+    id_auteur: number
+  }
+  /** What changed, in the order in which it was committed; see `journal.ts`. */
+  journal: {
+    curseur: number
+    /** When it was applied. */
+    date: number
+    type: string
+    /** 1 where the record was removed. */
+    supprime: number
+    id_auteur: number | null
+    id_challenge: number | null
+    id_rubrique: number | null
+    /** For a move of ranks: the keys between which each counted order changed, as JSON. */
+    rangs: string | null
+  }
+  /** The one row of a store that copies another portal: which, and how far. */
+  miroir: {
+    id: number
+    adresse: string
+    /** How the other side speaks; null until it has answered. */
+    dialecte: string | null
+    /** What the copy depends on besides the other side: the portal's page address, whom it follows. */
+    reglage: string
+    /** The number of the pass under way, or of the last one. */
+    passe: number
+    /** 0, or the number of whoever makes the pass that has not come to its end. */
+    en_cours: number
+    /** When the pass last got something into the store. */
+    activite: number
+  }
+  /** What one address of the other side last answered. */
+  miroir_ressources: {
+    /** Under the address of the other side: `/auteurs/12`. */
+    chemin: string
+    etag: string | null
+    /** The pass that last asked for it. */
+    passe: number
+    /** What the copy holds that follows from the answer but not from it alone; where that has changed, it is read anew. */
+    lecture: string
+    /** Of a page of a list: the ids that it names and where the next one begins, as JSON. */
+    contenu: string | null
+  }
 }

@@ -4,7 +4,7 @@ import { fixed } from '../../store/query.js'
 import { type Db, makeScratch } from '../../store/store.js'
 import { emptyLot, type Lot, lotOf, lotsOf } from '../lot.js'
 import { completionOf, missing } from './partial.js'
-import { MAX_WEIGHT, type Rules, removals, upserts } from './rules.js'
+import { knownOf, MAX_WEIGHT, type Rules, removals, upserts } from './rules.js'
 import type { NumberedLine, Step } from './steps.js'
 import { checkTouched } from './touched.js'
 
@@ -39,7 +39,8 @@ function liveLotsOf(kind: Kind): [own: Lot, ...listed: Lot[]] {
 export async function applyStep(db: Db, { kind, isRemoval, lines }: Step): Promise<StepOutcome | undefined> {
   const rules = (isRemoval ? removals : upserts)[kind.type] as Rules
   await loadLots(db, kind, isRemoval, lines)
-  const outcome = await applyLots(db, kind, lines, rules)
+  const known = rules.known ?? knownOf(kind, isRemoval)
+  const outcome = await applyLots(db, kind, lines, { ...rules, known })
   await Promise.all(lotsOf(kind).map(({ table }) => db.exec(`delete from ${lotOf(table)}`)))
   return outcome
 }
@@ -63,11 +64,11 @@ async function applyLots(
   db: Db,
   kind: Kind,
   lines: readonly NumberedLine[],
-  rules: Rules,
+  rules: Rules & { known: string },
 ): Promise<StepOutcome | undefined> {
   const hasPartial = lines.some(({ absents }) => absents !== undefined)
   const preparing = [...(hasPartial ? completionOf(kind) : []), ...(rules.prepare ?? [])]
-  const refusing = [...rules.refusals, ...(hasPartial ? [missing(kind)] : [])]
+  const refusing = [...(rules.refusals ?? []), ...(hasPartial ? [missing(kind)] : [])]
   const find = <R>(select: string) => db.select<{ ligne: number } & R>(select)
   const [known, ...refusals] = await Promise.all([
     Promise.all(preparing.map((sql) => db.exec(sql))).then(() => find(rules.known)),

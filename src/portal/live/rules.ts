@@ -24,9 +24,9 @@ export interface Rules {
   weight?: string
   /** What is to be worked out of the lines first. */
   prepare?: readonly string[]
-  refusals: readonly Refusing[]
-  /** A select of the lines that say just what the portal holds. */
-  known: string
+  refusals?: readonly Refusing[]
+  /** A select of the lines that say just what the portal holds, where that is not `knownOf` their kind. */
+  known?: string
   /** A select of how many points more somebody may have had between the lines than after the last one. */
   between?: string
   apply: (db: Db) => Promise<void>
@@ -52,8 +52,9 @@ function holdingSame(kind: Kind, further = 'true'): string {
 const UNDATED_OR_SAME = `select l.ligne from lot_validations l join validations t on t.id_auteur = l.id_auteur and t.id_challenge = l.id_challenge
   where l.date = ${UNKNOWN_DATE} or t.date = l.date`
 
-/** Lines whose record is not there. */
-function absent(kind: Kind): string {
+/** Lines that say just what the portal holds: the same record, or none. */
+export function knownOf(kind: Kind, isRemoval: boolean): string {
+  if (!isRemoval) return holdingSame(kind)
   const { table } = kind
   return `select l.ligne from ${lotOf(table)} l where not exists (select 1 from ${table} t where ${sameKey(kind, 't', 'l')})`
 }
@@ -70,8 +71,6 @@ const SOLVED_AND_LISTED = `select (select count(*) from lot_challenges_auteurs) 
 /** For lines that write a record, by its type. */
 export const upserts: Record<string, Rules> = {
   rubrique: {
-    refusals: [],
-    known: holdingSame(rubriques),
     apply: async (db) => void (await db.exec(upsertOf(rubriques))),
   },
   auteur: {
@@ -81,7 +80,6 @@ export const upserts: Record<string, Rules> = {
          select coalesce(sum(c.score), 0) from validations v join challenges c on c.id_challenge = v.id_challenge
          where v.id_auteur = lot_auteurs.id_auteur), 0)`,
     ],
-    refusals: [],
     known: holdingSame(auteurs, 't.base = l.base_voulue'),
     apply: async (db) => {
       await touch(db, 'select id_auteur from lot_auteurs')
@@ -141,7 +139,6 @@ export const removals: Record<string, Rules> = {
         reason: (login) => `the auteur has the account ${login}; remove it first, with palmares accounts remove`,
       },
     ],
-    known: absent(auteurs),
     weight: `select (select count(*) from lot_auteurs l cross join challenges_auteurs o where o.id_auteur = l.id_auteur)
       + coalesce(sum(t.nb_validations), 0) as poids from lot_auteurs l join auteurs t on t.id_auteur = l.id_auteur`,
     apply: async (db) => {
@@ -162,12 +159,9 @@ export const removals: Record<string, Rules> = {
         reason: (id) => `the rubrique is still used by challenge ${id}`,
       },
     ],
-    known: absent(rubriques),
     apply: async (db) => void (await db.exec(removeFrom('rubriques', 'id_rubrique'))),
   },
   challenge: {
-    refusals: [],
-    known: absent(challenges),
     weight: SOLVED_AND_LISTED,
     apply: async (db) => {
       await touch(db, `select v.id_auteur from validations v where ${OF_REMOVED}`)
@@ -180,8 +174,6 @@ export const removals: Record<string, Rules> = {
     },
   },
   validation: {
-    refusals: [],
-    known: absent(validations),
     apply: async (db) => {
       await touch(db, 'select id_auteur from lot_validations')
       await moveValidations(db, -1)

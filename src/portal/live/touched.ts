@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Ranges } from '../../store/changes.js'
 import { applyMoves, forgetMoves, insertMoves, makeMoves } from '../../store/counted/moves.js'
 import { classement, classements, ORDERS } from '../../store/orders.js'
-import { fixed, runInOrder, type Statement, written } from '../../store/query.js'
-import { type Db, makeScratch } from '../../store/store.js'
+import { fixed, type Statement, written } from '../../store/query.js'
+import { type Db, makeScratch, runInOrder } from '../../store/store.js'
 import { deriveScoresOf, HOLDS_PLACE, MAX_POINTS, pointsOf, rankedIn, type Some } from '../derive.js'
 
 /** A change would give an author more points than a number carries exactly. */

@@ -118,7 +118,11 @@ export function toStoreError(address: Address, error: unknown): unknown {
   const isOfServer = 'severity' in error
   if (!isOfServer && error.name === 'Problem') return error
   const known = isOfServer ? (faults[code] ?? faults[code.slice(0, 3)] ?? faults[code.slice(0, 2)]) : undefined
-  if (known) return new StoreError(known.fault, `${address.shown}: ${known.message(address)}`, { cause: error })
+  if (known) {
+    const [fault, message] = known
+    const shown = typeof message === 'string' ? message : message(address)
+    return new StoreError(fault, `${address.shown}: ${shown}`, { cause: error })
+  }
   if (isOfServer || !isOfConnection(error, code)) return error
   const message =
     connectionFaults[code || error.message] ??
@@ -152,64 +156,52 @@ const connectionFaults: Record<string, string> = {
   ENOENT: 'there is no such socket (ENOENT); check the folder of ?host=',
 }
 
-interface KnownFault {
-  fault: StoreFault
-  message: (address: Address) => string
-}
+/** What is told of a fault: the text may need the address. */
+type Fault = readonly [fault: StoreFault, message: string | ((address: Address) => string)]
 
-const notWhole = (what: string): KnownFault => ({
-  fault: 'corrupt',
-  message: () => `the schema is incomplete: ${what} is missing; restore a backup, or import a dump into a new database`,
-})
+const notWhole = (what: string): Fault => [
+  'corrupt',
+  `the schema is incomplete: ${what} is missing; restore a backup, or import a dump into a new database`,
+]
 
-const away = (what: string): KnownFault => ({ fault: 'unreachable', message: () => what })
+const away = (what: string): Fault => ['unreachable', what]
+
+const conflict: Fault = ['busy', 'conflict with another change; try again']
 
 /** A prepared statement is on another connection than the one that it was prepared on. */
-const sessionLost: KnownFault = {
-  fault: 'unsupported',
-  message: () => 'the pooler does not keep sessions; use session mode (pool_mode = session)',
-}
+const sessionLost: Fault = ['unsupported', 'the pooler does not keep sessions; use session mode (pool_mode = session)']
 
 /** By SQLSTATE, or by its class: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
-const faults: Record<string, KnownFault> = {
+const faults: Record<string, Fault> = {
   '08': away('the connection broke; check that PostgreSQL runs and look at its log'),
-  '23': { fault: 'busy', message: () => 'conflict with another change; try again' },
+  '23': conflict,
   '0A': away('a table has changed under a connection, which is made anew; try again'),
   '25': away('the server ended a transaction; look at its settings and its log'),
-  '25006': {
-    fault: 'readonly',
-    message: () => 'this is a read-only server, such as a replica; give --database the primary',
-  },
+  '25006': ['readonly', 'this is a read-only server, such as a replica; give --database the primary'],
   '26000': sessionLost,
-  '28': {
-    fault: 'denied',
-    message: ({ user }) =>
+  '28': [
+    'denied',
+    ({ user }) =>
       `PostgreSQL refuses the user ${JSON.stringify(user)} or its password; correct the address, or pg_hba.conf`,
-  },
-  '3D000': {
-    fault: 'missing',
-    message: ({ database }) => `there is no database ${JSON.stringify(database)}; make it with \`createdb\``,
-  },
-  '3F000': { fault: 'missing', message: () => 'the search_path names no schema that exists; correct the address' },
-  '40': { fault: 'busy', message: () => 'conflict with another change; try again' },
-  '42501': {
-    fault: 'denied',
-    message: ({ user }) => `the user ${JSON.stringify(user)} may not do this; make it the owner of the database`,
-  },
+  ],
+  '3D000': ['missing', ({ database }) => `there is no database ${JSON.stringify(database)}; make it with \`createdb\``],
+  '3F000': ['missing', 'the search_path names no schema that exists; correct the address'],
+  '40': conflict,
+  '42501': [
+    'denied',
+    ({ user }) => `the user ${JSON.stringify(user)} may not do this; make it the owner of the database`,
+  ],
   '42P05': sessionLost,
   '42P01': notWhole('a table'),
   '42703': notWhole('a column'),
-  '53100': { fault: 'full', message: () => 'the disk of the server is full; free some space' },
-  '53300': {
-    fault: 'busy',
-    message: () => 'the server takes no more connections; raise its max_connections or lower --database-connections',
-  },
+  '53100': ['full', 'the disk of the server is full; free some space'],
+  '53300': ['busy', 'the server takes no more connections; raise its max_connections or lower --database-connections'],
   '53': away('the server is short of memory or other means; look at its log'),
-  '55P03': { fault: 'busy', message: () => 'another process holds a lock; try again when it has finished' },
+  '55P03': ['busy', 'another process holds a lock; try again when it has finished'],
   '55': away('the server is in a state where it does not do this; look at its log'),
-  '57014': { fault: 'slow', message: () => 'the statement timed out' },
+  '57014': ['slow', 'the statement timed out'],
   '57P': away('the server is starting, stopping or was restarted; try again'),
   '58': away('the server has trouble with its files; look at its log'),
-  XX001: { fault: 'corrupt', message: () => 'the server says that its files are damaged; restore a backup' },
-  XX002: { fault: 'corrupt', message: () => 'the server says that an index is damaged; run `palmares check --repair`' },
+  XX001: ['corrupt', 'the server says that its files are damaged; restore a backup'],
+  XX002: ['corrupt', 'the server says that an index is damaged; run `palmares check --repair`'],
 }
