@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { on } from 'node:events'
 import type { Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -92,26 +93,19 @@ function tell(message: FromWorker): Promise<void> {
 let questions = 0
 
 /** What all workers have counted, as the supervisor knows it. Throws `overloaded` if it does not answer. */
-function askTraffic(): Promise<Trafic> {
+async function askTraffic(): Promise<Trafic> {
   const question = ++questions
-  return new Promise((resolve, reject) => {
-    const end = () => {
-      clearTimeout(timer)
-      process.off('message', hear)
+  const messages = on(process, 'message', { signal: AbortSignal.timeout(TRAFFIC_TIMEOUT_MILLISECONDS) })
+  void tell({ kind: 'observe', question })
+  try {
+    for await (const [message] of messages as AsyncIterable<[ToWorker]>) {
+      // A late answer is to an earlier question, which nobody asks any longer.
+      if (message.kind === 'traffic' && message.question === question) return message.traffic
     }
-    // A late answer is to a question that nobody asks any longer.
-    const hear = (message: ToWorker) => {
-      if (message.kind !== 'traffic' || message.question !== question) return
-      end()
-      resolve(message.traffic)
-    }
-    const timer = setTimeout(() => {
-      end()
-      reject(new Problem('overloaded'))
-    }, TRAFFIC_TIMEOUT_MILLISECONDS)
-    process.on('message', hear)
-    void tell({ kind: 'observe', question })
-  })
+  } catch {
+    // The time is up.
+  }
+  throw new Problem('overloaded')
 }
 
 async function tellMetrics(metrics: Metrics): Promise<void> {
