@@ -48,7 +48,10 @@ export function parseQuery(parameters: Parameters, query: RawQuery, bounds: Boun
       errors.push({ parameter: name, message: error.message })
     }
   }
-  if (errors.length > 0) throw toProblem(errors)
+  if (errors.length > 0) {
+    const detail = `${errors.map((error) => `${error.parameter} ${error.message}`).join('; ')}.`
+    throw new Problem('invalid_parameter', { detail, errors })
+  }
   return parsed
 }
 
@@ -122,11 +125,4 @@ function decodePart(part: string, parameter: string): string {
   } catch {
     throw invalidParameter(parameter.slice(0, 100), 'is not valid percent-encoded UTF-8')
   }
-}
-
-function toProblem(errors: FieldError[]): Problem {
-  return new Problem('invalid_parameter', {
-    detail: `${errors.map((error) => `${error.parameter} ${error.message}`).join('; ')}.`,
-    errors,
-  })
 }

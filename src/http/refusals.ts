@@ -76,7 +76,9 @@ export function problemOfBytes(error: BytesError): Problem | undefined {
   const known = codes[code]
   if (known) return new Problem(known)
   if (!code.startsWith('HPE_')) return undefined
-  if (code === 'HPE_INVALID_URL' && isAtNonAscii(error)) return new Problem('malformed_request', NON_ASCII_URL)
+  const { rawPacket, bytesParsed = 0 } = error
+  const isNonAscii = (rawPacket?.[bytesParsed] ?? 0) >= 0x80
+  if (code === 'HPE_INVALID_URL' && isNonAscii) return new Problem('malformed_request', NON_ASCII_URL)
   return notHttp()
 }
 
@@ -95,10 +97,6 @@ const codes: Record<string, ErrorCode> = {
 const NON_ASCII_URL = {
   detail: 'The URL has bytes that are not ASCII; send them percent-encoded, as UTF-8.',
   errors: [{ parameter: 'url', message: 'has bytes that are not ASCII; percent-encode them' }],
-}
-
-function isAtNonAscii({ rawPacket, bytesParsed = 0 }: BytesError): boolean {
-  return (rawPacket?.[bytesParsed] ?? 0) >= 0x80
 }
 
 function textOf(problem: Problem, requestId: string, headers: Headers = []): string {

@@ -48,20 +48,20 @@ export class Breaker {
   limiter(here: Limiter, count: (caller: string, step: 1 | -1) => Promise<Budget>): Limiter {
     return {
       take: (caller) => {
-        if (this.state !== 'up') return here.take(caller)
-        return this.ask(() => count(caller, 1)).then((budget) => budget ?? here.take(caller))
+        const takeHere = () => here.take(caller)
+        return this.state === 'up' ? this.ask(() => count(caller, 1), takeHere) : takeHere()
       },
       giveBack: (caller) => {
-        if (this.state === 'up') void this.ask(() => count(caller, -1))
+        if (this.state === 'up') void this.ask<unknown>(() => count(caller, -1), noAnswer)
         else here.giveBack(caller)
       },
     }
   }
 
-  /** The server's answer; undefined if it refuses or does not answer in time. Never rejects. */
-  private ask<T>(send: () => Promise<T>): Promise<T | undefined> {
+  /** The server's answer; `otherwise` if it refuses or does not answer in time. Never rejects. */
+  private ask<T>(send: () => Promise<T>, otherwise: () => T | Promise<T>): Promise<T> {
     return new Promise((resolve) => {
-      const giveUp = () => resolve(undefined)
+      const giveUp = () => resolve(otherwise())
       this.asked.set(giveUp, this.ticks)
       this.ticker ??= setInterval(() => this.tick(), this.times.tickMilliseconds).unref()
       send().then(
@@ -75,7 +75,7 @@ export class Breaker {
     })
   }
 
-  /** Answers all waiting calls with `undefined`, and probes the server until it is back. */
+  /** Gives up all waiting calls, and probes the server until it is back. */
   fail(reason: string): void {
     for (const giveUp of this.asked.keys()) giveUp()
     this.asked.clear()
@@ -97,7 +97,7 @@ export class Breaker {
   private async probe(): Promise<void> {
     this.nextProbe = undefined
     if (!this.server.isConnected()) return this.fail('not connected')
-    const answer = await this.ask(() => this.server.probe())
+    const answer = await this.ask(() => this.server.probe(), noAnswer)
     if (answer === undefined || this.state === 'stopped') return
     if (this.state === 'down') this.log.info(`limits: ${this.server.name} is back`)
     this.state = 'up'
@@ -125,6 +125,10 @@ export class Breaker {
       this.fail(`no answer within ${patienceTicks * tickMilliseconds} ms`)
     }
   }
+}
+
+function noAnswer(): undefined {
+  return undefined
 }
 
 /**

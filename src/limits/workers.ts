@@ -80,8 +80,8 @@ export class WorkerLimits implements Limits {
     this.breaker.stop()
   }
 
-  private async count(call: Call): Promise<Budget> {
-    if (!process.connected) throw new Error('disconnected')
+  private count(call: Call): Promise<Budget> {
+    if (!process.connected) return Promise.reject(new Error('disconnected'))
     if (this.calls.push(call) === 1) setImmediate(() => this.flush())
     return new Promise((resolve) => this.resolves.push(resolve))
   }

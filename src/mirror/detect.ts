@@ -1,6 +1,5 @@
 import Type from 'typebox'
 import { Check } from 'typebox/value'
-import type { MirrorError } from './errors.js'
 import { jsonIn, refusal } from './shape.js'
 import type { Dialect } from './source.js'
 import type { Answer } from './transport.js'
@@ -28,11 +27,7 @@ export function dialectOf(answer: Answer): Dialect {
   const isEmpty = Array.isArray(body) && body.length === 0
   if (isEmpty ? answer.headers['api-version'] !== undefined : Check(Ranked, body)) return 'contract'
   if (Check(DialectRanked, body)) return 'dialect'
-  throw neither(answer)
-}
-
-function neither(answer: Answer): MirrorError {
   const error = refusal(answer, undefined)
   error.message += ', but neither the ranking of the contract nor that of the dialect; is this the address of its API?'
-  return error
+  throw error
 }

@@ -1,4 +1,5 @@
-import { decodeHTMLStrict } from 'entities'
+// Strict: `AT&T` and `a&copy` stay as they are.
+import { decodeHTMLStrict as decoded } from 'entities'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Check } from 'typebox/value'
 import { formatInstant } from '../instant.js'
@@ -69,7 +70,9 @@ export function dialectSource(portalUrl: string): Source {
       return {
         fields: {
           ...{ id_rubrique, titre: decoded(read.titre), soustitre: decoded(textOf(read.soustitre)), lang: note },
-          ...{ score: wholeOf(read.score, 'score', at) ?? 0, difficulte, id_trad: tradOf(read.id_trad, at) },
+          ...{ score: wholeOf(read.score, 'score', at) ?? 0, difficulte },
+          // 0 or empty without a translation.
+          id_trad: wholeOf(read.id_trad, 'id_trad', at) || null,
           url_challenge: toStored(textOf(read.url_challenge), id),
           date_publication: dateOf(read.date_publication, 'date_publication', at),
         },
@@ -119,27 +122,15 @@ function payloadOf(body: unknown, { path }: Place): unknown {
   return body[0]
 }
 
-/** Only whole entities: `AT&T` and `a&copy` stay as they are. */
-function decoded(text: string): string {
-  return decodeHTMLStrict(text)
-}
-
 /** The rows of a list inside a record; none where it is unknown. */
 function rowsOf<Row>(rows: Record<string, Row> | Row[] | '' | null | undefined): Row[] {
   return known(rows, (each) => Object.values(each)) ?? []
 }
 
-type MaybeScalar = string | number | null | undefined
-
-function wholeOf(scalar: MaybeScalar, field: string, { path }: Place): number | null {
+function wholeOf(scalar: string | number | null | undefined, field: string, { path }: Place): number | null {
   if (scalar === '' || scalar === null || scalar === undefined) return null
   if (!/^\d{1,16}$/.test(String(scalar))) throw new BadAnswer(`${path}: ${field} must be a whole number`)
   return Number(scalar)
-}
-
-/** 0 or empty without a translation. */
-function tradOf(scalar: MaybeScalar, at: Place): number | null {
-  return wholeOf(scalar, 'id_trad', at) || null
 }
 
 function dateOf(text: string | null | undefined, field: string, { path }: Place): string | null {

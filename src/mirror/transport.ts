@@ -78,8 +78,9 @@ export function makeTransport(options: TransportOptions) {
         if (!(error instanceof NoAnswer)) throw error
         // What the other side asks for holds for every request, those of a later pass among them.
         if (error.retryAfterMilliseconds !== undefined) pace.rest(error.retryAfterMilliseconds)
-        if (tries === MAX_TRIES)
-          throw new (isOfOne(error) ? BadAnswer : MirrorError)(`${path}: ${error.message}; tried ${tries} times`)
+        // A portal that answers with a server error may answer other paths well.
+        const Fault = error.status !== undefined && error.status >= 500 ? BadAnswer : MirrorError
+        if (tries === MAX_TRIES) throw new Fault(`${path}: ${error.message}; tried ${tries} times`)
         if (error.retryAfterMilliseconds === undefined) {
           await clock.sleep(FIRST_RETRY_MILLISECONDS * 2 ** (tries - 1), signal)
         }
@@ -103,11 +104,6 @@ const REDIRECTS = [301, 302, 303, 307, 308]
 function throwIfLater(raw: Raw, now: number): Raw {
   if (raw.status !== 429 && raw.status < 500) return raw
   throw new NoAnswer(`it answered ${raw.status}`, retryAfterMilliseconds(raw.headers, now), raw.status)
-}
-
-/** A portal that answers with a server error may answer other paths well. */
-function isOfOne({ status }: NoAnswer): boolean {
-  return status !== undefined && status >= 500
 }
 
 /** The key is for one server: a redirect that leaves it is an error. */

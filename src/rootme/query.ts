@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { decodeQuery, type ParsedQuery, parseQuery, type RawQuery } from '../http/query.js'
+import { decodeQuery, type ParsedQuery, parseQuery } from '../http/query.js'
 import type { Bounds, Parameter, Parameters } from '../parameters.js'
 
 /** The parameters of a list in the dialect. */
@@ -16,14 +16,10 @@ export function readAsked(text: string, filters: Parameters, debutName: string, 
   const query = decodeQuery(text, decodeAny)
   const debut = readDebut(query.get(debutName)?.at(-1))
   for (const [name, { maxValues }] of Object.entries(filters)) {
-    if (maxValues === undefined) keepLast(query, name)
+    const last = query.get(name)?.at(-1)
+    if (maxValues === undefined && last !== undefined) query.set(name, [last])
   }
   return { ...parseQuery(filters, query, bounds), debut }
-}
-
-function keepLast(query: RawQuery, name: string): void {
-  const last = query.get(name)?.at(-1)
-  if (last !== undefined) query.set(name, [last])
 }
 
 /** Reads a row as PHP would: its leading digits, or 0; at most the largest safe integer. */
