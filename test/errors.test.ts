@@ -68,6 +68,10 @@ for (const engine of engines) {
         })
       }
 
+      test('a line feed without a carriage return after a good version is a 400', async () => {
+        await problemOf(await send('GET / HTTP/1.1\nHost: a\r\n\r\n'), 'malformed_request')
+      })
+
       test('a transfer coding before chunked: 501, and nothing after it is read as a request', async () => {
         const head = `POST /login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`
         const text = await exchange(server.url, `${head}GET /challenges HTTP/1.1\r\nHost: a\r\n\r\n`)
@@ -329,7 +333,8 @@ for (const engine of engines) {
     // On some machines, logins that wait for PostgreSQL arrive no faster than they can be checked.
     if (engine === 'sqlite') expect(refused.length).toBeGreaterThan(0)
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(400 - refused.length)
-    for (const answer of refused.slice(0, 1)) await problemOf(answer, 'overloaded')
+    // A busy PostgreSQL may be the one that cannot answer.
+    if (engine === 'sqlite') await problemOf(refused[0] as Response, 'overloaded')
     await expect.poll(async () => (await postLogin(server)).status).toBe(200)
     await server.close()
   })

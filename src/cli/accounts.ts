@@ -33,7 +33,7 @@ const addSettings = {
 }
 const listSettings = { database, json }
 const passwdSettings = { database, passwordStdin }
-const removeSettings = { database, removeOperators }
+const endSettings = { database, removeOperators }
 
 export function accountsCommand(): Command {
   return new Command('accounts')
@@ -41,9 +41,9 @@ export function accountsCommand(): Command {
     .addCommand(addCommand())
     .addCommand(listCommand())
     .addCommand(passwdCommand())
-    .addCommand(switchCommand('disable', 'Disable an account; its sessions and keys end at once.', true))
+    .addCommand(disableCommand())
     .addCommand(removeCommand())
-    .addCommand(switchCommand('enable', 'Enable an account again; it signs in anew.', false))
+    .addCommand(enableCommand())
 }
 
 function addCommand(): Command {
@@ -118,35 +118,50 @@ function passwdCommand(): Command {
     })
 }
 
-function switchCommand(name: string, description: string, desactive: boolean): Command {
-  return command(name, description, { database })
+function disableCommand(): Command {
+  return command('disable', 'Disable an account; its sessions and keys end at once.', endSettings)
+    .argument('<login>')
+    .action(async (login: string, options: OptionsOf<typeof endSettings>) => {
+      await withStore(options.database, { create: false }, (store) =>
+        changeCompte(store, login, async (db, compte) => {
+          if (!options.removeOperators) await refuseLastOperator(db, login)
+          await setDisabled(db, compte.id_compte, true)
+          return revokeAll(db, compte.id_compte, nowSeconds())
+        }),
+      )
+      print(`account ${login} disabled`)
+    })
+}
+
+function enableCommand(): Command {
+  return command('enable', 'Enable an account again; its user signs in again.', { database })
     .argument('<login>')
     .action(async (login: string, options: { database: string }) => {
       await withStore(options.database, { create: false }, (store) =>
         changeCompte(store, login, async (db, compte) => {
-          await setDisabled(db, compte.id_compte, desactive)
-          // Its credentials ended when it was disabled; what an import gave it since may be cached as disabled.
-          if (!desactive) return compte.desactive === 1
-          return revokeAll(db, compte.id_compte, nowSeconds())
+          await setDisabled(db, compte.id_compte, false)
+          // Its credentials ended when it was disabled, but those imported since may be cached as disabled.
+          return compte.desactive === 1
         }),
       )
-      print(`account ${login} ${desactive ? 'disabled' : 'enabled'}`)
+      print(`account ${login} enabled`)
     })
 }
 
+async function refuseLastOperator(db: Db, login: string): Promise<void> {
+  const operators = await lockOperators(db)
+  if (operators.length === 1 && operators[0] === login) {
+    throw new CommandError(`${login} is the last enabled operator; add another one first, or give --remove-operators`)
+  }
+}
+
 function removeCommand(): Command {
-  return command('remove', 'Remove an account with its sessions and keys, at once; its author stays.', removeSettings)
+  return command('remove', 'Remove an account with its sessions and keys, at once; its author stays.', endSettings)
     .argument('<login>')
-    .action(async (login: string, options: OptionsOf<typeof removeSettings>) => {
+    .action(async (login: string, options: OptionsOf<typeof endSettings>) => {
       await withStore(options.database, { create: false }, (store) =>
         changeCompte(store, login, async (db, compte) => {
-          const operators = await lockOperators(db)
-          const isLast = operators.length === 1 && operators[0] === compte.login
-          if (isLast && !options.removeOperators) {
-            throw new CommandError(
-              `${login} is the last enabled operator; add another one first, or give --remove-operators`,
-            )
-          }
+          if (!options.removeOperators) await refuseLastOperator(db, login)
           return removeCompte(db, compte.id_compte, nowSeconds())
         }),
       )

@@ -20,8 +20,8 @@ export function checkCommand(): Command {
         const { counts, findings } = await work(store, options.repair === true, progress).finally(progress.stop)
         if (options.repair) print('scores, counts, places and search derived anew')
         print(
-          `schema and file: ${Object.entries(counts)
-            .map(([name, count]) => `${count} ${name}`)
+          `Store: ${Object.entries(counts)
+            .map(([label, count]) => `${count} ${count === 1 ? label : pluralOf(label)}`)
             .join(', ')}`,
         )
         for (const { what, faults } of findings)
@@ -46,4 +46,8 @@ async function work(store: Store, isRepaired: boolean, progress: Progress): Prom
       count: `${done + 1} of ${of}`,
     }),
   )
+}
+
+function pluralOf(label: string): string {
+  return label.endsWith('y') ? `${label.slice(0, -1)}ies` : `${label}s`
 }

@@ -52,7 +52,12 @@ export function importCommand(): Command {
 async function importLines(file: string, options: ImportCommandOptions): Promise<void> {
   const { dump, head } = await peek(openDump(file))
   refuseOther(head, 'ndjson')
+  if (options.replace && isBlank(head)) throw refuse('the file has no lines, so --replace would empty the portal')
   printReport(await withStore(options.database, { create: true }, (store) => importInto(store, dump, options)))
+}
+
+function isBlank(head: Uint8Array): boolean {
+  return Buffer.from(head).toString('latin1').trim() === ''
 }
 
 /** The file is read completely before the store is opened, so that its faults are reported without a lock or a new store. */

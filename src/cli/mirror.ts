@@ -67,7 +67,7 @@ export function mirrorCommand(): Command {
 
 const HELP = `
 The key goes into PALMARES_MIRROR_KEY or the file of --key-file, never onto the command line, which others can read.
-What changed in a pass is on standard output. A pass that is interrupted goes on with the next run.`
+What changed in a pass is on standard output. The next run continues an interrupted pass.`
 
 /** An address without a slash at its end. Errors never repeat it, because it may contain a password. */
 function portalAddress(text: string): string {
@@ -144,11 +144,12 @@ function recordsOf(records: number): string {
 }
 
 function printReport({ tallies, requests, isResumed, isStopped, faults }: PassReport): void {
-  const done = faults === 0 ? 'the pass is done' : `the pass is done but for ${recordsOf(faults)}`
-  const what = isStopped ? 'the pass was stopped; the next run goes on' : done
-  const waited = Math.round(requests.waitedMilliseconds / 1_000)
+  const done = faults === 0 ? 'Copy updated' : `Copy updated except for ${recordsOf(faults)}`
+  const what = isStopped ? 'Stopped; the next run continues' : done
+  const seconds = Math.round(requests.waitedMilliseconds / 1_000)
+  const waited = seconds === 0 ? 'no rate-limit wait' : `${seconds} s of rate-limit wait`
   print(
-    `${what}${isResumed ? ' (it went on where another run was interrupted)' : ''}: ${requests.requests} requests, ${requests.unchanged} of them 304, ${waited} s waited for the portal's limits${tallies.length === 0 ? ', nothing changed' : ''}`,
+    `${what}${isResumed ? ' (continued an interrupted run)' : ''}: ${requests.requests} requests, ${requests.unchanged} unchanged, ${waited}${tallies.length === 0 ? ', no changes' : ''}`,
   )
   printTallies(tallies)
 }

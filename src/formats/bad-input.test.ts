@@ -345,6 +345,7 @@ describe.each(engines)('a refused file leaves %s unchanged:', (engine) => {
       ['ctfd', dump, /looks like a dump of Palmarès, which --format ndjson reads/],
       ['ctfd', Buffer.from('1f8b0800', 'hex'), /is compressed by gzip; decompress it first/],
       ['ctfd', '', /is empty/],
+      ['ndjson', Buffer.from('SQLite format 3\0\x10\0'), /is a SQLite database; .* `palmares export` writes its dump/],
       ['ctfd', 'x', /is not a zip archive/],
       ...['ctfd-scoreboard', 'ctftime'].flatMap((format): [string, Buffer | string, RegExp][] => [
         [format, ctfdZip(contest()), /looks like a zip archive such as a CTFd export, which --format ctfd reads/],

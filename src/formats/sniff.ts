@@ -52,6 +52,9 @@ function otherOf(head: Buffer): string | undefined {
   const start = head.toString('latin1', 0, 6)
   const compression = COMPRESSIONS.find(([, magic]) => start.startsWith(magic))
   if (compression) return `is compressed by ${compression[0]}; decompress it first`
+  if (head.toString('latin1', 0, 15) === 'SQLite format 3') {
+    return 'is a SQLite database; if it is a store of Palmarès, `palmares export` writes its dump'
+  }
   if (isUtf16(head)) return 'is in UTF-16, not in UTF-8'
   const text = textOf(head)
   if (text.startsWith('<')) return 'looks like HTML or XML'

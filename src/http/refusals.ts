@@ -74,7 +74,7 @@ export class Refusals {
 export function problemOfBytes(error: BytesError): Problem | undefined {
   const code = error.code ?? ''
   const known = codes[code]
-  if (known) return new Problem(known)
+  if (known && !isAfterVersion(error)) return new Problem(known)
   if (!code.startsWith('HPE_')) return undefined
   const { rawPacket, bytesParsed = 0 } = error
   const isNonAscii = (rawPacket?.[bytesParsed] ?? 0) >= 0x80
@@ -91,6 +91,12 @@ const codes: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   HPE_INVALID_VERSION: 'http_version_unsupported',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+/** Whether the version itself is fine and what follows it is not, such as a line feed alone. */
+function isAfterVersion({ code, rawPacket, bytesParsed = 0 }: BytesError): boolean {
+  if (code !== 'HPE_INVALID_VERSION') return false
+  return /HTTP\/1\.[01]$/.test(rawPacket?.toString('latin1', 0, bytesParsed) ?? '')
 }
 
 /** Node's parser takes only ASCII in a URL. */

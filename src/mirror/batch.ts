@@ -5,10 +5,9 @@ import { FieldError } from '../model/readers.js'
 import { ImportError, type ImportReport, importDump } from '../portal/import.js'
 import type { Tally } from '../portal/merge.js'
 import type { Store } from '../store/store.js'
-import type { MiroirRessourceTable as Resource } from '../store/tables.js'
 import type { Clock } from './clock.js'
 import { BadAnswer, MirrorError } from './errors.js'
-import { remember, throwIfTaken } from './state.js'
+import { type Resource, remember, throwIfTaken } from './state.js'
 
 /** A batch is written when it reaches this number of answers, this age or this size. */
 const BATCH_ANSWERS = 500

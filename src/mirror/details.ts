@@ -1,11 +1,10 @@
-import type { MiroirRessourceTable as Resource } from '../store/tables.js'
 import type { Pass } from './context.js'
 import { readingsOf } from './copy.js'
 import { MirrorError } from './errors.js'
 import { isUnchanged } from './lists.js'
 import { bodyOf, jsonIn, tagOf } from './shape.js'
 import type { Listed, Noun } from './source.js'
-import { lookUp } from './state.js'
+import { lookUp, type Resource } from './state.js'
 import { removeRecord, takeAuteur, takeChallenge, takePlain } from './take.js'
 
 /** Records per lookup of their state. */

@@ -1,9 +1,8 @@
-import type { MiroirRessourceTable as Resource } from '../store/tables.js'
 import type { Pass } from './context.js'
 import { BadAnswer, MirrorError } from './errors.js'
 import { bodyOf, jsonIn, tagOf } from './shape.js'
 import type { Listed, ListPage, Noun, Place } from './source.js'
-import { lookUp } from './state.js'
+import { lookUp, type Resource } from './state.js'
 import { takeRubriques } from './take.js'
 import type { Answer } from './transport.js'
 

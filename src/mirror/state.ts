@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { DATA_KINDS } from '../model/kinds.js'
 import type { Db, Store } from '../store/store.js'
-import type { MiroirTable, MiroirRessourceTable as Resource } from '../store/tables.js'
+import type { Tables } from '../store/tables.js'
 import { MirrorError } from './errors.js'
 import type { Dialect } from './source.js'
 
@@ -10,7 +10,10 @@ const CHUNK = 500
 /** A pass that was interrupted for longer starts from the beginning, because what it saw is too old. */
 const MAX_REST_SECONDS = 24 * 3_600
 
-type MirrorState = MiroirTable & { dialecte: Dialect | null }
+type MirrorState = Tables['miroir'] & { dialecte: Dialect | null }
+
+/** What one address of the portal last answered. */
+export type Resource = Tables['miroir_ressources']
 
 /**
  * Makes a store the copy of an address, unless it already is. Throws `MirrorError` for a store that has its own portal, or is

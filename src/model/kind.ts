@@ -108,6 +108,8 @@ export function list<I>(read: Read<I[]>, rows: List<I>) {
 /** A kind of record: one type of line in the dump, and the table that keeps it. */
 export interface Kind {
   type: string
+  /** One such record in English, for people. */
+  label: string
   table: string
   /** The fields that identify a record; its first columns wherever it is staged. */
   key: readonly string[]
@@ -142,7 +144,7 @@ interface Source {
 }
 
 interface Description
-  extends Pick<Kind, 'type' | 'table' | 'key' | 'fields'>,
+  extends Pick<Kind, 'type' | 'label' | 'table' | 'key' | 'fields'>,
     Partial<Pick<Kind, 'own' | 'flat' | 'isListed' | 'isLive' | 'isLong' | 'isAccount'>> {}
 
 type Described<D extends Description> = Omit<Kind, keyof D | 'own'> &

@@ -34,6 +34,7 @@ const dateOrNull = orNull(instant(read.instant))
 
 export const rubriques = kind({
   type: 'rubrique',
+  label: 'category',
   table: 'rubriques',
   key: ['id_rubrique'],
   fields: { id_rubrique: id, nom: name },
@@ -44,6 +45,7 @@ export const rubriques = kind({
 
 export const auteurs = kind({
   type: 'auteur',
+  label: 'player',
   table: 'auteurs',
   key: ['id_auteur'],
   fields: {
@@ -71,6 +73,7 @@ export const auteurs = kind({
 
 export const challenges = kind({
   type: 'challenge',
+  label: 'challenge',
   table: 'challenges',
   key: ['id_challenge'],
   fields: {
@@ -117,6 +120,7 @@ const month = { ...INTEGER_OR_NULL, of: (date: number) => (date === UNKNOWN_DATE
 
 export const validations = kind({
   type: 'validation',
+  label: 'solve',
   table: 'validations',
   key: ['id_auteur', 'id_challenge'],
   fields: {
@@ -130,6 +134,7 @@ export const validations = kind({
 
 export const environnementsVirtuels = kind({
   type: 'environnement_virtuel',
+  label: 'virtual environment',
   table: 'environnements_virtuels',
   key: ['id_environnement_virtuel'],
   fields: {
@@ -164,6 +169,7 @@ export const keyFields = {
 
 export const comptes = kind({
   type: 'compte',
+  label: 'account',
   table: 'comptes',
   key: ['login'],
   fields: {

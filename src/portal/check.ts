@@ -13,6 +13,7 @@ export interface Finding {
 }
 
 export interface CheckReport {
+  /** By the label of a kind. */
   counts: Record<string, number>
   findings: Finding[]
 }
@@ -44,7 +45,7 @@ export async function checkPortal(store: Store, onStep: OnLook = () => undefined
   if (file.faults.length > 0) return { counts: {}, findings: [file] }
   return store.read(async (db) => {
     const counts: Record<string, number> = {}
-    for (const table of COUNTED) counts[table] = await count(db, `select count(*) as nb from ${table}`)
+    for (const { label, table } of COUNTED) counts[label] = await count(db, `select count(*) as nb from ${table}`)
     const findings: Finding[] = [file]
     for (const [i, [what, find]] of LOOKS.entries()) {
       onStep(what, i + 1, steps)
@@ -69,7 +70,7 @@ export async function repairPortal(store: Store, onStep: OnLook = () => undefine
   await store.rebuildSearch()
 }
 
-const COUNTED = [...REPORTED_KINDS.map(({ table }) => table), 'cles_api']
+const COUNTED = [...REPORTED_KINDS, { label: 'API key', table: 'cles_api' }]
 
 async function findScores(db: Db): Promise<string[]> {
   await derivePoints(db)

@@ -297,6 +297,15 @@ describe('import and export', () => {
     expect((await run('export', ...database)).stdout).toBe('{"type":"auteur","id_auteur":1,"nom":"a","score":0}\n')
   })
 
+  test.each(['', ' \n\n'])('an empty file (%j) with --replace is refused and removes nothing', async (input) => {
+    await run('import', 'portal.ndjson')
+    const before = (await run('export')).stdout
+    expect(await palmares(['import', '-', '--replace'], { cwd: folder, input })).toMatchObject({
+      ...{ status: 1, stdout: '', stderr: expect.stringContaining('--replace would empty the portal') },
+    })
+    expect((await run('export')).stdout).toBe(before)
+  })
+
   test('a store created by import is readable by its user only', async () => {
     await run('import', 'portal.ndjson', '--database', 'sqlite:private/private.db')
     expect(statSync(at('private/private.db')).mode & 0o777).toBe(0o600)
@@ -408,7 +417,7 @@ describe('check', () => {
   test('reports no fault in a good store, and its numbers of records', async () => {
     const { status, stdout } = await run('check')
     expect(status).toBe(0)
-    expect(stdout).toMatch(/1 rubriques, 1 challenges, 3 auteurs, 1 validations/)
+    expect(stdout).toMatch(/1 category, 1 challenge, 3 players, 1 solve/)
     expect(stdout).not.toContain('FAULT')
   })
 
@@ -453,7 +462,12 @@ test('backup copies a live store completely while a server uses it, and the copy
   expect(existsSync(at('copies.db.unfinished'))).toBe(false)
   expect((await run('export', '--database', 'sqlite:copies.db')).stdout).toBe((await run('export')).stdout)
   expect(await run('check', '--database', 'sqlite:copies.db')).toMatchObject({ status: 0 })
-  await palmares(['import', '-', '--database', 'sqlite:copies.db', '--replace'], { cwd: folder })
+  const input = '{"type":"rubrique","id_rubrique":99,"nom":"only"}'
+  const replaced = await palmares(['import', '-', '--database', 'sqlite:copies.db', '--replace'], {
+    cwd: folder,
+    input,
+  })
+  expect(replaced).toMatchObject({ status: 0 })
   expect((await run('export')).stdout).not.toBe('')
   expect(await server.stop()).toBe(0)
 })

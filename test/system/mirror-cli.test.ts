@@ -62,13 +62,13 @@ test('a pass creates the store, reports the changes on standard output, and neve
   const first = await run([origin.url, '--database', database, ...FAST])
   expect(first.status).toBe(0)
   expect(first.stdout).toMatch(
-    /^the pass is done: \d+ requests, 0 of them 304, 0 s waited for the portal's limits\n( {2}\w+: \d+ added, .*\n)+$/,
+    /^Copy updated: \d+ requests, 0 unchanged, no rate-limit wait\n( {2}\w+: \d+ added, .*\n)+$/,
   )
   expect(first.stdout).toContain('  auteur: 12 added, 0 changed, 0 removed\n')
   expect(first.stderr).toMatch(/^reading challenges: \d+ of 6 records, about \d+ s left, \d+ %\n/m)
   const second = await run([`${origin.url}/`, '--database', database, ...FAST])
   expect(second).toMatchObject({ status: 0 })
-  expect(second.stdout).toMatch(/^the pass is done: (\d+) requests, \1 of them 304, 0 s .*, nothing changed\n$/)
+  expect(second.stdout).toMatch(/^Copy updated: (\d+) requests, \1 unchanged, no rate-limit wait, no changes\n$/)
   expect(await contentsOf(database)).toEqual(await expectedCopy(origin))
   expect(first.stdout + first.stderr + second.stderr).not.toContain(origin.key)
   for (const name of readdirSync(folder))
@@ -98,7 +98,7 @@ test('after a kill during a pass, the next run continues and ends with the whole
   expect(half).toBeGreaterThan(200)
   const asked = front.asked.length
   const rest = await run(args, env)
-  expect(rest.stdout).toMatch(/^the pass is done \(it went on where another run was interrupted\): /)
+  expect(rest.stdout).toMatch(/^Copy updated \(continued an interrupted run\): /)
   expect(front.asked.length - asked).toBeLessThan(100)
   expect(await contentsOf(database)).toEqual(await expectedCopy(large))
   await front.close()
@@ -111,7 +111,7 @@ test('--every continues after a pass that fails in part, reports the failure, an
   const args = ['mirror', front.url, '--database', at('every.db'), ...FAST]
   const env = { PALMARES_MIRROR_KEY: origin.key }
   const once400 = await palmares(args, { cwd: folder, env })
-  expect(once400).toMatchObject({ status: 1, stdout: expect.stringMatching(/^the pass is done but for 1 record: \d+/) })
+  expect(once400).toMatchObject({ status: 1, stdout: expect.stringMatching(/^Copy updated except for 1 record: \d+/) })
   const message = /^warning: \/auteurs\/9: it answered 400 .*\n(?:.*\n)*error: 1 record could not be read, see above; /m
   expect(once400.stderr).toMatch(message)
 
@@ -141,7 +141,7 @@ test('a signal during a pass keeps what was copied, reports it, and ends with 0'
   }
   await once(child, 'close')
   expect(child.exitCode).toBe(0)
-  expect(stdout).toMatch(/^the pass was stopped; the next run goes on: /)
+  expect(stdout).toMatch(/^Stopped; the next run continues: /)
   const lines = await contentsOf(database)
   expect(lines.filter(({ type }) => type === 'challenge').map((line) => line.id_challenge)).toContain(1)
   expect(lines.length).toBeLessThan((await expectedCopy(origin)).length)

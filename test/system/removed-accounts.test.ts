@@ -91,6 +91,16 @@ describe.each(engines)('on %s', (engine) => {
     expect(await logins()).toEqual(['alice'])
   })
 
+  test('accounts disable keeps the last enabled operator too', async () => {
+    await run('accounts', 'disable', 'zoé')
+    const refused = await run('accounts', 'disable', 'bob')
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      'error: bob is the last enabled operator; add another one first, or give --remove-operators\n',
+    ])
+    expect((await run('accounts', 'disable', 'bob', '--remove-operators')).status).toBe(0)
+  })
+
   test('of two concurrent removals, one keeps the last operator', async () => {
     const remove = (login: string) => ['accounts', 'remove', login, '--database', server.database]
     const runs = await Promise.all(['bob', 'zoé'].map((login) => palmares(remove(login), { cwd: folder })))
