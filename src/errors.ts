@@ -140,7 +140,7 @@ export function isFault(status: number): boolean {
   return status === 500 || status === 503
 }
 
-/** A 400 for a body that is none of what its Content-Type says. */
+/** A 400 for a body that does not match its Content-Type. */
 export function invalidBody(message: string): Problem {
   return new Problem('invalid_body', { detail: `The body ${message}.`, errors: [{ parameter: 'body', message }] })
 }

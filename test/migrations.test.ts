@@ -36,6 +36,21 @@ test.each(engines)(
   },
 )
 
+test.runIf(engines.includes('postgres'))(
+  'a server that migrates an older PostgreSQL store makes the search indexes that new tables need',
+  async () => {
+    const place = await makePlace('postgres')
+    await withStore(place.url, async (store) => {
+      await store.write({}, async (db) => {
+        await revertToFirstSchema(db)
+        await db.exec('drop index environnements_virtuels_recherche')
+      })
+    })
+    await withStore(place.url, async (store) => expect(await store.verifySearch()).toEqual([]))
+    await place.remove()
+  },
+)
+
 function withoutGroupe({ groupe: _, ...line }: DumpLine): DumpLine {
   return line as DumpLine
 }

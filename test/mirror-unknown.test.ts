@@ -77,6 +77,20 @@ describe.each(engines)('on %s, a mirror', (engine) => {
     Object.keys(UNKNOWN).flatMap((way) => [false, true].map((withLists) => ({ convention, way, withLists }))),
   )
 
+  test('a mirror of an older portal, which lacks a list, copies the others and warns', async () => {
+    const front = await startFront(passOn(origin.url))
+    front.fault = ({ path }, usual) =>
+      path.startsWith('/environnements_virtuels') ? json({ code: 'path_not_found' }, 404) : usual()
+    const copy = await makeStore(engine)
+    const warnings: string[] = []
+    const { faults } = await mirrorInto(copy.store, front.url, { key: origin.key, warnings })
+    expect([faults, warnings]).toEqual([0, [expect.stringMatching(/^\/environnements_virtuels.*no such list/)]])
+    const types = (some: DumpLine[]) => some.map(({ type }) => type)
+    expect(types(await exportFrom(copy.store))).toEqual(types(lines).filter((type) => type !== 'environnement_virtuel'))
+    await copy.close()
+    await front.close()
+  })
+
   test.each(cases)(
     'a mirror of a $convention whose optional fields are all $way is complete (lists too: $withLists)',
     async (given) => {

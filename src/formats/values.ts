@@ -27,7 +27,7 @@ export const id: Read<number> = (value) =>
 /** The id of another record, or null where there is none. */
 export const idOrNull: Read<number | null> = (value) => (value === undefined || value === null ? null : id(value))
 
-/** Points of a platform that has whole ones alone: a number, or a decimal text such as "500.0". */
+/** Points from a platform that has only whole points: a number, or a decimal text such as "500.0". */
 export const wholePoints: Read<number> = (value) => toPoints(value, ONE, 0n, 'must be a whole number')
 
 /**

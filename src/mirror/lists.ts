@@ -1,6 +1,6 @@
 import type { Pass } from './context.js'
 import { BadAnswer, MirrorError } from './errors.js'
-import { bodyOf, jsonIn, tagOf } from './shape.js'
+import { bodyOf, codeOf, jsonIn, tagOf } from './shape.js'
 import type { Listed, ListPage, Noun, Place } from './source.js'
 import { lookUp, type Resource } from './state.js'
 import { takeRubriques } from './take.js'
@@ -73,10 +73,13 @@ async function readPage(pass: Pass, noun: Noun, debut: number, path: string): Pr
     if (debut === 0 && page.rows.length === 0) emptyLists.push(`${path} answered 304`)
     return page
   }
-  const isEmpty = debut === 0 && answer.status === 404 && source.isNothing(jsonIn(answer))
-  const page = isEmpty
-    ? { rows: [], next: undefined, total: 0 }
-    : source.readPage(noun, debut, at, bodyOf(answer), answer.headers)
+  const isNotFound = debut === 0 && answer.status === 404
+  const isMissing = isNotFound && codeOf(jsonIn(answer)) === 'path_not_found'
+  if (isMissing) pass.onWarning(`${path}: the portal has no such list; it may be an older version`)
+  const page =
+    isMissing || (isNotFound && source.isNothing(jsonIn(answer)))
+      ? { rows: [], next: undefined, total: 0 }
+      : source.readPage(noun, debut, at, bodyOf(answer), answer.headers)
   if (debut === 0 && page.rows.length === 0) emptyLists.push(`${path} answered ${answer.status}`)
   note(pass, path, tagOf(answer), page)
   return page

@@ -80,7 +80,8 @@ export function refusal(answer: Answer, body: unknown): MirrorError {
   return new BadAnswer(told)
 }
 
-function codeOf(body: unknown): string | undefined {
+/** The code of a problem; undefined if it is not a plain word. */
+export function codeOf(body: unknown): string | undefined {
   const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : undefined
   return typeof code === 'string' && /^[a-z][a-z_]{0,40}$/.test(code) ? code : undefined
 }

@@ -21,8 +21,8 @@ import { readFields } from './line.js'
 import * as read from './readers.js'
 
 /*
- * The records of a portal. All that must know their fields or tables follows from here: rows, staging, upserts, checks of
- * references, dump, exports, search, mirror. What a record means beyond that is written where it happens: scores and counts in
+ * The records of a portal. Everything that needs their fields or tables is derived from these descriptions: rows, staging,
+ * upserts, checks of references, dump, exports, search, mirror. What a record means beyond that is written where it happens: scores and counts in
  * `portal/derive.ts`, live changes in `portal/live/rules.ts`, credentials in `portal/merge.ts`.
  */
 

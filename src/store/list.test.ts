@@ -6,7 +6,7 @@ import { EVERYTHING } from './journal.js'
 import { listIds } from './list.js'
 import type { Store } from './store.js'
 
-/** So many that SQLite does not use the index for a text whose trigrams occur in every row. */
+/** Enough rows that SQLite reads the table for a text whose trigrams occur in every row. */
 const ROWS = 40_000
 
 const nameOf = (id: number) => {

@@ -32,7 +32,7 @@ export const classements = order({
   keyOf: ({ score }: { score: number }) => ({ cle: 0 - score }),
 })
 
-/** Who solved a challenge, by date, then by id. The number is the id of the challenge. */
+/** Who solved a challenge, by date, then by id: one order for each challenge, numbered by its id. */
 export const validations = order({
   name: 'validations',
   table: 'validations',

@@ -624,7 +624,7 @@ describe.runIf(engines.includes('postgres'))('on PostgreSQL', () => {
     expect(await palmares(moved, { cwd: folder, input: stdout })).toMatchObject({ status: 0 })
     expect((await palmares(moved, { cwd: folder, input: stdout })).stdout).toBe('8 lines read, nothing changed\n')
     expect(await run('export', '--with-accounts', ...database)).toEqual(done(stdout))
-    expect(await run('check', ...database)).toMatchObject({ status: 0, stdout: expect.stringMatching(/3 auteurs/) })
+    expect(await run('check', ...database)).toMatchObject({ status: 0, stdout: expect.stringMatching(/3 players/) })
     const server = await startPalmares(['serve', '--metrics-port', '0', ...database], { cwd: folder })
     const response = await fetch(`${server.url}/classement`, { headers: { authorization: `Bearer ${key}` } })
     expect(((await response.json()) as Ranked[]).map(({ id_auteur }) => id_auteur)).toEqual(['1', '2'])

@@ -8,8 +8,8 @@ import { FAN, MAX_MEMBERS, TOP_LEVEL } from './tree.js'
 
 /**
  * Live changes of trees. The caller notes the entries that it adds and removes in the temporary table `moved_entries`, then
- * applies them all. An entry changes one node a level. A leaf that grew too large is split, an empty one is deleted. The
- * cost follows the entries, not the orders.
+ * applies them all. An entry changes one node on each level. A leaf that grew too large is split, an empty one is deleted. The
+ * cost grows with the number of entries, not with the size of the orders.
  */
 
 /** Makes the temporary tables that are missing on a connection. */

@@ -18,8 +18,10 @@ const LOOK_MILLISECONDS = 10_000
 export interface Schema {
   /** The migrations that it lacks. */
   pending: Migration[]
-  /** Whether search has its indexes. */
+  /** Whether search has all its indexes. */
   hasSearch: boolean
+  /** Whether an older store has none, because it was made without them. */
+  lacksSearch: boolean
 }
 
 /** Looks at a database and changes nothing. Throws `StoreError` for one that this program cannot use. */
@@ -85,7 +87,7 @@ async function schemaOf(address: Address, client: Client): Promise<Schema> {
   const fault = serverFault(address, found)
   if (fault) throw fault
   if (!found.schema) {
-    if (found.tables.length === 0) return { pending: [...migrations], hasSearch: false }
+    if (found.tables.length === 0) return { pending: [...migrations], hasSearch: false, lacksSearch: false }
     throw new StoreError(
       'foreign',
       `${address.shown}: the database has a table ${found.tables[0]} that is not of Palmarès; give --database another one`,
@@ -106,8 +108,12 @@ async function schemaOf(address: Address, client: Client): Promise<Schema> {
     throw halfMigrated(address, `the table ${missing[0]} is missing`)
   if (applied.length !== version)
     throw halfMigrated(address, `its ${version} migrations are told by ${applied.length} rows`)
-  const hasSearch = version > 0 && (await findSearchIndexes(client)).length === SEARCH_INDEXES.length
-  return { pending: migrations.slice(version), hasSearch }
+  const indexes = version > 0 ? (await findSearchIndexes(client)).length : 0
+  return {
+    pending: migrations.slice(version),
+    hasSearch: indexes === SEARCH_INDEXES.length,
+    lacksSearch: version > 0 && indexes === 0,
+  }
 }
 
 function serverFault(address: Address, found: Found): StoreError | undefined {

@@ -19,8 +19,8 @@ export async function open(url: string, { create, serving }: OpenOptions): Promi
   let schema = await inspect(address)
   if (schema.pending.length > 0) {
     if (!create) throw needsMigration(address, schema.pending)
-    // A portal that was made without search indexes goes on without.
-    await runMigrations(address, { withoutTrigrams: schema.pending[0]?.version !== 1 })
+    // A store that was made without search indexes stays without; another one gets those of new tables.
+    await runMigrations(address, { withoutTrigrams: schema.lacksSearch })
     schema = await inspect(address)
   }
   const search = searchOf(schema.hasSearch)
