@@ -96,7 +96,7 @@ const codes: Record<string, ErrorCode> = {
 /** Whether the version itself is fine and what follows it is not, such as a line feed alone. */
 function isAfterVersion({ code, rawPacket, bytesParsed = 0 }: BytesError): boolean {
   if (code !== 'HPE_INVALID_VERSION') return false
-  return /HTTP\/1\.[01]$/.test(rawPacket?.toString('latin1', 0, bytesParsed) ?? '')
+  return /HTTP\/1\.[01][^.\d]?$/s.test(rawPacket?.toString('latin1', 0, bytesParsed) ?? '')
 }
 
 /** Node's parser takes only ASCII in a URL. */
