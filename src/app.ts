@@ -49,7 +49,7 @@ export interface AppSettings
   refuseGetLogin?: boolean
   /** Whether the feed for CTFtime asks for no credential. */
   openCtftime?: boolean
-  /** Ready answers held in memory. */
+  /** Size of the response cache. */
   cacheMegabytes: number
   version: string
 }

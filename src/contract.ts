@@ -81,7 +81,7 @@ export interface Tag {
   description: string
 }
 
-/** Who may call an operation: anybody, any valid credential, or a session alone. */
+/** Who may call an operation: anybody, any valid credential, or only a session. */
 export type Access = 'open' | 'credential' | 'session'
 
 type EndpointInit<P extends Parameters, Q extends Parameters, B extends TSchema> = Pick<

@@ -1,20 +1,20 @@
 /**
- * The catalogue of everything that a client can be told is wrong: `code` is stable, `status` and `title` follow from
+ * The catalogue of problems that clients receive: `code` is stable, `status` and `title` follow from
  * it, `detail` may be made more precise where it is thrown. docs/API.md lists them; a test compares.
  */
 export const catalogue = {
   malformed_request: entry(400, 'Bad request', 'The request is not well-formed HTTP.'),
-  invalid_parameter: entry(400, 'Invalid parameter', 'A parameter is not of the form that it takes.'),
-  invalid_body: entry(400, 'Invalid body', 'The body is not what this operation takes.'),
-  too_many_keys: entry(400, 'Too many keys', 'An account holds at most 20 live keys; revoke one first.'),
+  invalid_parameter: entry(400, 'Invalid parameter', 'A parameter is not valid.'),
+  invalid_body: entry(400, 'Invalid body', 'The body is not valid for this operation.'),
+  too_many_keys: entry(400, 'Too many keys', 'An account has at most 20 valid keys; revoke one first.'),
   credential_missing: entry(
     401,
     'Credential missing',
     'Send the cookie service_session, the cookie api_key, or Authorization: Bearer with an API key.',
   ),
   credential_invalid: entry(401, 'Credential invalid', 'No account has this credential.'),
-  credential_expired: entry(401, 'Credential expired', 'This credential has expired; make a new one.'),
-  credential_revoked: entry(401, 'Credential revoked', 'This credential was ended; make a new one.'),
+  credential_expired: entry(401, 'Credential expired', 'This credential has expired; create a new one.'),
+  credential_revoked: entry(401, 'Credential revoked', 'This credential was revoked; create a new one.'),
   login_refused: entry(401, 'Login refused', 'The login or the password is wrong.'),
   foreign_origin: entry(403, 'Foreign origin', 'A page of another origin may not do this.'),
   session_required: entry(403, 'Session required', 'Sign in with /login; an API key cannot do this.'),
@@ -38,11 +38,7 @@ export const catalogue = {
     'This address has used its requests without a valid credential; wait for Retry-After.',
   ),
   login_throttled: entry(429, 'Too many failed logins', 'Too many logins failed; wait for Retry-After.'),
-  http_1_1_required: entry(
-    426,
-    'HTTP/1.1 required',
-    'This answer is larger than is made in memory: ask for it with HTTP/1.1, whose answers have an end that can be told.',
-  ),
+  http_1_1_required: entry(426, 'HTTP/1.1 required', 'This answer is streamed; use HTTP/1.1.'),
   headers_too_large: entry(
     431,
     'Headers too large',
@@ -52,15 +48,15 @@ export const catalogue = {
   transfer_coding_unsupported: entry(
     501,
     'Transfer coding not supported',
-    'Transfer-Encoding takes chunked alone; send the body as it is.',
+    'Only Transfer-Encoding: chunked is supported.',
   ),
-  store_unavailable: entry(503, 'Store unavailable', 'The store cannot answer now; try again after Retry-After.'),
+  store_unavailable: entry(503, 'Store unavailable', 'The store cannot answer now; retry after Retry-After.'),
   search_too_broad: entry(
     503,
     'Search too broad',
-    'This search takes longer than the server gives it; ask for something narrower, or try again after Retry-After.',
+    'This search took too long. Use narrower filters, or retry after Retry-After.',
   ),
-  overloaded: entry(503, 'Overloaded', 'The server has more work than it can do; try again after Retry-After.'),
+  overloaded: entry(503, 'Overloaded', 'The server is overloaded; retry after Retry-After.'),
   http_version_unsupported: entry(
     505,
     'HTTP version not supported',

@@ -16,7 +16,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description Makes a session of 30 days at most, 7 without use, and sets it as a cookie.
+         * @description Creates a session of at most 30 days, or 7 without use, and sets it as a cookie.
          */
         post: operations["post_login"];
         /** End the session */
@@ -288,7 +288,7 @@ export interface paths {
         put?: never;
         /**
          * Apply validations and other records as they come
-         * @description Lines of the dump, NDJSON, or one of them as a JSON object. They are applied in their order and in one transaction; a line that is refused leaves the others be. A line replaces its record whole, unless it has `partiel`. Validations may be sent again. Scores, places, counts and first validations are right in the next request. Takes the scope `ecriture`.
+         * @description Lines of the dump, NDJSON, or one of them as a JSON object. They are applied in their order and in one transaction; a refused line does not affect the others. A line replaces its record whole, unless it has `partiel`. Validations may be sent again. Scores, places, counts and first validations are right in the next request. Takes the scope `ecriture`.
          */
         post: operations["post_validations"];
         delete?: never;
@@ -344,7 +344,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read whom the credential stands for */
+        /** Get the account of the credential */
         get: operations["get_compte"];
         put?: never;
         post?: never;
@@ -361,10 +361,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the live API keys of the account */
+        /** List the valid API keys of the account */
         get: operations["get_cles_api"];
         put?: never;
-        /** Make an API key, shown this once */
+        /** Create an API key; it is shown only once */
         post: operations["post_cles_api"];
         delete?: never;
         options?: never;
@@ -397,7 +397,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read how the server and its data are
+         * Get the state of the server and its data
          * @description For an operator's own session. Counts of requests only grow, until the process ends: a rate is the difference of two answers over the time between them.
          */
         get: operations["get_exploitation"];
@@ -431,7 +431,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description `malformed_request`: The request is not well-formed HTTP. `invalid_parameter`: A parameter is not of the form that it takes. `invalid_body`: The body is not what this operation takes. `too_many_keys`: An account holds at most 20 live keys; revoke one first. */
+        /** @description `malformed_request`: The request is not well-formed HTTP. `invalid_parameter`: A parameter is not valid. `invalid_body`: The body is not valid for this operation. `too_many_keys`: An account has at most 20 valid keys; revoke one first. */
         Problem400: {
             headers: {
                 [name: string]: unknown;
@@ -440,7 +440,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `credential_missing`: Send the cookie service_session, the cookie api_key, or Authorization: Bearer with an API key. `credential_invalid`: No account has this credential. `credential_expired`: This credential has expired; make a new one. `credential_revoked`: This credential was ended; make a new one. `login_refused`: The login or the password is wrong. */
+        /** @description `credential_missing`: Send the cookie service_session, the cookie api_key, or Authorization: Bearer with an API key. `credential_invalid`: No account has this credential. `credential_expired`: This credential has expired; create a new one. `credential_revoked`: This credential was revoked; create a new one. `login_refused`: The login or the password is wrong. */
         Problem401: {
             headers: {
                 /** @description The scheme to use. */
@@ -505,7 +505,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `http_1_1_required`: This answer is larger than is made in memory: ask for it with HTTP/1.1, whose answers have an end that can be told. */
+        /** @description `http_1_1_required`: This answer is streamed; use HTTP/1.1. */
         Problem426: {
             headers: {
                 [name: string]: unknown;
@@ -543,7 +543,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `transfer_coding_unsupported`: Transfer-Encoding takes chunked alone; send the body as it is. */
+        /** @description `transfer_coding_unsupported`: Only Transfer-Encoding: chunked is supported. */
         Problem501: {
             headers: {
                 [name: string]: unknown;
@@ -552,7 +552,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `store_unavailable`: The store cannot answer now; try again after Retry-After. `search_too_broad`: This search takes longer than the server gives it; ask for something narrower, or try again after Retry-After. `overloaded`: The server has more work than it can do; try again after Retry-After. */
+        /** @description `store_unavailable`: The store cannot answer now; retry after Retry-After. `search_too_broad`: This search took too long. Use narrower filters, or retry after Retry-After. `overloaded`: The server is overloaded; retry after Retry-After. */
         Problem503: {
             headers: {
                 /** @description Seconds. */
@@ -1617,7 +1617,7 @@ export interface operations {
                             /** @description The number of the line in the body, from 1. */
                             ligne: number;
                             /**
-                             * @description Applied; known, as the portal holds just what the line says; or refused.
+                             * @description Applied, already stored, or refused.
                              * @enum {unknown}
                              */
                             resultat: "appliquee" | "connue" | "refusee";

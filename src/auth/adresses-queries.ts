@@ -1,7 +1,7 @@
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
 import type { CompteRow } from './comptes-queries.js'
-import { FORGOTTEN_AT_ONCE } from './deletion.js'
+import { DELETED_AT_ONCE } from './deletion.js'
 
 /** An account, and when it last signed in from an address; null where it never did. */
 export type CompteFrom = CompteRow & { vue: number | null }
@@ -39,6 +39,6 @@ export async function rememberAddress(
     db.q
       .deleteFrom('adresses_connues')
       .where('id_compte', '=', row.id_compte)
-      .where('adresse', 'in', own.orderBy('vue', 'desc').limit(FORGOTTEN_AT_ONCE).offset(kept)),
+      .where('adresse', 'in', own.orderBy('vue', 'desc').limit(DELETED_AT_ONCE).offset(kept)),
   )
 }

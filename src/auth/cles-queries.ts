@@ -14,7 +14,7 @@ export const findCle = statement<{ empreinte: string }>()((q, p) =>
     .where('empreinte', '=', p.empreinte),
 )
 
-/** The live keys of an account, or of everybody, ascending. */
+/** The valid keys of an account, or of all accounts, ascending. */
 export function listCles(db: Db, now: number, idCompte?: number): Promise<(CleRow & { login: string })[]> {
   let query = db.q
     .selectFrom('cles_api')
@@ -34,7 +34,7 @@ export async function insertCle(db: Db, cle: Omit<CleRow, 'id_cle'>): Promise<Cl
   return (await db.get(db.q.selectFrom('cles_api').selectAll().where('empreinte', '=', cle.empreinte))) as CleRow
 }
 
-/** How many live keys an account has. */
+/** How many valid keys an account has. */
 export async function countLiveCles(db: Db, idCompte: number, now: number): Promise<number> {
   const found = await db.get(countLive, { id: idCompte, now })
   return Number(found?.nb)

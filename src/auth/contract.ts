@@ -44,7 +44,7 @@ export const postLogin = endpoint({
   path: '/login',
   tag: tags.login,
   summary: 'Sign in',
-  description: 'Makes a session of 30 days at most, 7 without use, and sets it as a cookie.',
+  description: 'Creates a session of at most 30 days, or 7 without use, and sets it as a cookie.',
   requestBody: {
     schema: LoginBody,
     contentTypes: ['application/json', 'application/x-www-form-urlencoded'],
@@ -91,7 +91,7 @@ const ApiKey = Type.Object({
 export const listApiKeys = endpoint({
   path: '/cles_api',
   tag: tags.cles_api,
-  summary: 'List the live API keys of the account',
+  summary: 'List the valid API keys of the account',
   response: Type.Array(ApiKey),
   errors: ['session_required'],
 })
@@ -99,7 +99,7 @@ export const listApiKeys = endpoint({
 export const getCompte = endpoint({
   path: '/compte',
   tag: tags.login,
-  summary: 'Read whom the credential stands for',
+  summary: 'Get the account of the credential',
   response: Type.Object({
     login: Text("The account's login."),
     id_auteur: IdText,
@@ -114,7 +114,7 @@ export const createApiKey = endpoint({
   method: 'POST',
   path: '/cles_api',
   tag: tags.cles_api,
-  summary: 'Make an API key, shown this once',
+  summary: 'Create an API key; it is shown only once',
   requestBody: {
     schema: Type.Object({
       nom: Type.String({ minLength: 1, maxLength: MAX_KEY_NAME_CODE_POINTS, description: 'What the key is for.' }),

@@ -1,7 +1,7 @@
 import type { Db } from '../store/store.js'
 
 /** Rows that one step deletes, so that it stays short. */
-export const FORGOTTEN_AT_ONCE = 100
+export const DELETED_AT_ONCE = 100
 
 const KEYS = { sessions: 'empreinte', cles_api: 'id_cle', adresses_connues: 'id_compte, adresse' } as const
 
@@ -12,7 +12,7 @@ export async function deleteSome(
   column: 'creation' | 'expiration' | 'revocation' | 'vue',
   before: number,
 ): Promise<boolean> {
-  const oldest = `select ${KEYS[table]} from ${table} where ${column} < ? order by ${column} limit ${FORGOTTEN_AT_ONCE}`
+  const oldest = `select ${KEYS[table]} from ${table} where ${column} < ? order by ${column} limit ${DELETED_AT_ONCE}`
   const deleted = await db.exec(`delete from ${table} where (${KEYS[table]}) in (${oldest})`, before)
-  return deleted === FORGOTTEN_AT_ONCE
+  return deleted === DELETED_AT_ONCE
 }

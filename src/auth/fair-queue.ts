@@ -13,7 +13,7 @@ export interface Asker {
   isKnown: boolean
 }
 
-/** Checks at once, as many as the runtime has threads. One is for known addresses alone, and no address takes all. */
+/** Checks at once, as many as the runtime has threads. One is reserved for known addresses, and no address takes all. */
 const MAX_RUNNING = 4
 const MAX_RUNNING_OTHERS = 3
 const MAX_RUNNING_PER_ADDRESS = 2

@@ -25,7 +25,7 @@ export const SESSION_MAX_SECONDS = 30 * 24 * 3600
 
 /** The last use is recorded to the hour, so that reads almost never write. */
 const USE_STEP_SECONDS = 3600
-const MAX_HELD_CREDENTIALS = 10_000
+const MAX_CACHED_CREDENTIALS = 10_000
 
 /** If several credentials were sent, the refusal that comes first here is reported. */
 const REFUSALS: readonly ErrorCode[] = [
@@ -35,7 +35,7 @@ const REFUSALS: readonly ErrorCode[] = [
   'credential_missing',
 ]
 
-interface Held {
+interface CachedRow {
   principal: Principal
   row: CredentialRow
 }
@@ -43,7 +43,7 @@ interface Held {
 /** What is known of a request's credentials without the store. */
 interface Sorted {
   /** The first one that is cached and valid. */
-  valid: Held | undefined
+  valid: CachedRow | undefined
   /** Well-formed ones before it that are not cached, or may have been renewed since; at most `MAX_CREDENTIALS`. */
   unknown: Unknown[]
   /** Why the others are not valid. */
@@ -60,7 +60,7 @@ interface Unknown {
  * drops the credentials that ended; all others stay cached.
  */
 export class Guard implements Subscriber<string> {
-  private readonly held = new Map<string, Held>()
+  private readonly cached = new Map<string, CachedRow>()
   private readonly uses: Uses
   private readonly changes: Follower<string>
   private readonly unsubscribe: () => void
@@ -75,12 +75,12 @@ export class Guard implements Subscriber<string> {
   }
 
   get isInterested(): boolean {
-    return this.held.size > 0
+    return this.cached.size > 0
   }
 
   hear({ lines: ended }: News<string>): void {
-    if (!ended) this.held.clear()
-    for (const empreinte of ended ?? []) this.held.delete(empreinte)
+    if (!ended) this.cached.clear()
+    for (const empreinte of ended ?? []) this.cached.delete(empreinte)
   }
 
   /**
@@ -95,9 +95,9 @@ export class Guard implements Subscriber<string> {
   private find(presented: readonly Presented[], mayAskMore: MayAskMore): Identity | Promise<Identity> {
     const [first] = presented
     if (!first) return 'credential_missing'
-    const held = this.findHeld(first.kind, digest(first.secret))
+    const cached = this.findCached(first.kind, digest(first.secret))
     // Nearly every request has one credential, which is cached.
-    if (held && this.stateOf(held) === 'valid') return this.use(held)
+    if (cached && this.stateOf(cached) === 'valid') return this.use(cached)
     const sorted = this.sort(presented)
     if (sorted.unknown.length > 0) return this.search(sorted, mayAskMore)
     return sorted.valid ? this.use(sorted.valid) : sorted.refusal
@@ -112,9 +112,9 @@ export class Guard implements Subscriber<string> {
         continue
       }
       const empreinte = digest(secret)
-      const held = this.findHeld(kind, empreinte)
-      const state = held && this.stateOf(held)
-      if (state === 'valid') return { valid: held, unknown, refusal }
+      const cached = this.findCached(kind, empreinte)
+      const state = cached && this.stateOf(cached)
+      if (state === 'valid') return { valid: cached, unknown, refusal }
       // Another process may have recorded a later use of the session, which does not move the version.
       const mayBeValid = kind === 'session' && state === 'credential_expired'
       if (state && !mayBeValid) refusal = mostTelling(refusal, state)
@@ -131,45 +131,45 @@ export class Guard implements Subscriber<string> {
     const found = await this.load(wanted)
     let { refusal } = sorted
     for (const { kind, empreinte } of wanted) {
-      const held = found.find(({ row }) => row.kind === kind && isSameDigest(row.empreinte, empreinte))
-      const state = held ? this.stateOf(held) : 'credential_invalid'
-      if (held && state === 'valid') return this.use(held)
+      const cached = found.find(({ row }) => row.kind === kind && isSameDigest(row.empreinte, empreinte))
+      const state = cached ? this.stateOf(cached) : 'credential_invalid'
+      if (cached && state === 'valid') return this.use(cached)
       if (state !== 'valid') refusal = mostTelling(refusal, state)
     }
     return sorted.valid ? this.use(sorted.valid) : refusal
   }
 
-  private findHeld(kind: Presented['kind'], empreinte: string): Held | undefined {
-    const held = this.held.get(empreinte)
-    return held?.row.kind === kind ? held : undefined
+  private findCached(kind: Presented['kind'], empreinte: string): CachedRow | undefined {
+    const cached = this.cached.get(empreinte)
+    return cached?.row.kind === kind ? cached : undefined
   }
 
-  private async load(wanted: readonly Unknown[]): Promise<Held[]> {
+  private async load(wanted: readonly Unknown[]): Promise<CachedRow[]> {
     return this.store.read(async (db, { comptes }) => {
       const rows = await findCredentials(
         db,
         wanted.map(({ empreinte }) => empreinte),
       )
       return rows.map((row) => {
-        const held = { row, principal: toPrincipal(row) }
-        if (comptes === this.changes.version) this.hold(row.empreinte, held)
-        return held
+        const cached = { row, principal: toPrincipal(row) }
+        if (comptes === this.changes.version) this.cache(row.empreinte, cached)
+        return cached
       })
     })
   }
 
-  private hold(empreinte: string, held: Held): void {
-    if (this.held.size >= MAX_HELD_CREDENTIALS) this.held.delete(this.held.keys().next().value as string)
-    this.held.set(empreinte, held)
+  private cache(empreinte: string, cached: CachedRow): void {
+    if (this.cached.size >= MAX_CACHED_CREDENTIALS) this.cached.delete(this.cached.keys().next().value as string)
+    this.cached.set(empreinte, cached)
   }
 
-  private stateOf({ row }: Held): 'valid' | 'credential_expired' | 'credential_revoked' {
+  private stateOf({ row }: CachedRow): 'valid' | 'credential_expired' | 'credential_revoked' {
     if (row.revocation !== null || row.desactive) return 'credential_revoked'
     return this.now() < endOf(row) ? 'valid' : 'credential_expired'
   }
 
   /** Records the use of a credential, once an hour. */
-  private use({ row, principal }: Held): Principal {
+  private use({ row, principal }: CachedRow): Principal {
     const at = this.now() - (this.now() % USE_STEP_SECONDS)
     if ((row.derniere_utilisation ?? 0) < at) {
       row.derniere_utilisation = at

@@ -100,7 +100,7 @@ function readExpiration(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined
   const instant = typeof value === 'string' ? parseInstant(value) : undefined
   if (instant === undefined || instant <= nowSeconds()) {
-    throw invalidField('expiration', 'takes an instant to come, such as 2030-01-31T12:00:00Z')
+    throw invalidField('expiration', 'must be in the future, such as 2030-01-31T12:00:00Z')
   }
   return instant
 }

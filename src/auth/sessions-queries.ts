@@ -1,5 +1,5 @@
 import type { Db } from '../store/store.js'
-import { FORGOTTEN_AT_ONCE } from './deletion.js'
+import { DELETED_AT_ONCE } from './deletion.js'
 
 export async function insertSession(
   db: Db,
@@ -36,7 +36,7 @@ export async function endOldSessions(
       .where('id_cle', id_cle === null ? 'is' : '=', id_cle)
       .where('revocation', 'is', null)
       .orderBy('creation', 'desc')
-      .limit(FORGOTTEN_AT_ONCE)
+      .limit(DELETED_AT_ONCE)
       .offset(kept),
   )
   const ended = rows.map(({ empreinte }) => empreinte)

@@ -1,5 +1,6 @@
 import { Problem } from '../errors.js'
 import type { Budget, Limiter, Limits } from '../limits/limits.js'
+import { Semaphore } from '../semaphore.js'
 
 export interface LoginLimits {
   /** Failed attempts per minute for one login from one address. */
@@ -36,13 +37,13 @@ export class LoginThrottle {
    */
   async run<T>(login: string, address: string, check: () => Promise<T>): Promise<T> {
     const pair = `${address}\0${login}`
-    const tries = this.byAddress.get(address) ?? { count: 0, underWay: new Set(), turn: Promise.resolve() }
+    const tries = this.byAddress.get(address) ?? { count: 0, underWay: new Set(), turn: new Semaphore({ permits: 1 }) }
     if (tries.count >= MAX_TRIES_AT_ONCE) throw new Problem('overloaded')
     this.byAddress.set(address, tries)
     tries.count++
     try {
       for (;;) {
-        const { result, others, budget } = await inTurn(tries, () => this.begin(tries, address, pair, check))
+        const { result, others, budget } = await tries.turn.run(() => this.begin(tries, address, pair, check))
         if (result) return await result
         if (others.length === 0) throw new Problem('login_throttled', { retryAfterSeconds: budget.resetSeconds })
         await Promise.race(others)
@@ -115,15 +116,9 @@ interface Tries {
   /** Those that have a slot and may release it. */
   underWay: Set<Promise<void>>
   /** Resolves when the attempt that is reserving now has, or has not, got a slot. */
-  turn: Promise<unknown>
-}
-
-/**
- * Reserves slots one at a time. Otherwise an attempt could be refused while another has reserved a slot but is not in
- * `underWay` yet, and would not wait for it.
- */
-function inTurn<T>(tries: Tries, begin: () => Promise<T>): Promise<T> {
-  const begun = tries.turn.then(begin)
-  tries.turn = begun.catch(() => undefined)
-  return begun
+  /**
+   * Reserves slots one at a time. Otherwise an attempt could be refused while another has reserved a slot but is not in
+   * `underWay` yet, and would not wait for it.
+   */
+  turn: Semaphore
 }

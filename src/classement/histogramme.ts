@@ -19,7 +19,7 @@ export async function findHistogramme(db: Db, ranking: Ranking): Promise<Histogr
   return { nb_auteurs, score_max, tranches }
 }
 
-/** The least of 1, 2, 5, 10, 20, 50, … of which few enough reach from 0 to the highest score. */
+/** The smallest of 1, 2, 5, 10, 20, 50, … that needs at most `MAX_TRANCHES` ranges. */
 function widthFor(scoreMax: number): number {
   for (let power = 1; ; power *= 10) {
     for (const width of [power, 2 * power, 5 * power]) if (Math.floor(scoreMax / width) < MAX_TRANCHES) return width

@@ -47,7 +47,7 @@ export function accountsCommand(): Command {
 }
 
 function addCommand(): Command {
-  return command('add', 'Add an account for an author; makes and migrates a missing store.', addSettings)
+  return command('add', 'Add an account for an author. Creates the store if needed, and migrates it.', addSettings)
     .argument('<login>')
     .action(async (login: string, options: OptionsOf<typeof addSettings>, self: Command) => {
       const { idAuteur, operator } = options

@@ -18,7 +18,7 @@ export function checkCommand(): Command {
       await withStore(options.database, { create: false }, async (store) => {
         const progress = startProgress()
         const { counts, findings } = await work(store, options.repair === true, progress).finally(progress.stop)
-        if (options.repair) print('scores, counts, places and search derived anew')
+        if (options.repair) print('rebuilt scores, counts, places and search')
         print(
           `Store: ${Object.entries(counts)
             .map(([label, count]) => `${count} ${count === 1 ? label : pluralOf(label)}`)

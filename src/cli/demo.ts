@@ -35,7 +35,7 @@ const settings = {
 }
 
 export function demoCommand(): Command {
-  return command('demo', 'Serve a portal of our own making, on this machine alone.', settings).action(
+  return command('demo', 'Serve a generated demo portal, on this machine only.', settings).action(
     async (given: OptionsOf<typeof settings>) => {
       const { claimPort, makeLog } = await import('./serving.js')
       const options = toServerSettings(toServeOptions(given, await claimPort(HOST, given.port, PORT_ADVICE)))

@@ -27,7 +27,7 @@ export function exportCommand(): Command {
       const fault = formatFault({ ...options, ressource })
       if (fault) self.error(`error: ${fault}`)
       if (options.withAccounts && (ressource || options.format !== 'ndjson'))
-        self.error('error: --with-accounts goes with a whole dump in ndjson alone')
+        self.error('error: --with-accounts only works for a whole dump in ndjson')
       await withStore(options.database, { create: false }, (store) =>
         store.read(async (db) => {
           const text = Readable.from(exportText(db, { ...options, ressource }))

@@ -40,7 +40,11 @@ const settings = {
 type ImportCommandOptions = OptionsOf<typeof settings>
 
 export function importCommand(): Command {
-  return command('import', 'Import a file, whole or not at all; makes and migrates a missing store.', settings)
+  return command(
+    'import',
+    'Import a file completely or not at all. Creates the store if needed, and migrates it.',
+    settings,
+  )
     .argument('<file>', 'a dump, NDJSON, or what --format says; - for standard input')
     .action(async (file: string, options: ImportCommandOptions) => {
       checkTogether(file, options)
@@ -52,12 +56,7 @@ export function importCommand(): Command {
 async function importLines(file: string, options: ImportCommandOptions): Promise<void> {
   const { dump, head } = await peek(openDump(file))
   refuseOther(head, 'ndjson')
-  if (options.replace && isBlank(head)) throw refuse('the file has no lines, so --replace would empty the portal')
   printReport(await withStore(options.database, { create: true }, (store) => importInto(store, dump, options)))
-}
-
-function isBlank(head: Uint8Array): boolean {
-  return Buffer.from(head).toString('latin1').trim() === ''
 }
 
 /** The file is read completely before the store is opened, so that its faults are reported without a lock or a new store. */
@@ -90,7 +89,7 @@ async function convert(file: string, options: ImportCommandOptions): Promise<Con
 /** Refuses options that have no effect with a format, because they were given for a purpose. */
 function checkTogether(file: string, { format, withAccounts, freeze, scale }: ImportCommandOptions): void {
   const fault = (option: string, formats: string) =>
-    new CommandError(`${option} goes with --format ${formats} alone`, 2)
+    new CommandError(`${option} only works with --format ${formats}`, 2)
   if (withAccounts && format !== 'ndjson') throw fault('--with-accounts', 'ndjson')
   if (freeze && format !== 'ctfd') throw fault('--freeze', 'ctfd')
   if (scale && (format === 'ndjson' || format === 'ctfd')) throw fault('--scale', 'ctfd-scoreboard or ctftime')
@@ -120,7 +119,9 @@ async function importInto(
     }
   })()
   const onProgress = showImport(progress, () => totalBytes && bytesRead / totalBytes)
-  return importDump(store, counted, { replace, withAccounts, removeOperators, onProgress }).finally(progress.stop)
+  return importDump(store, counted, { replace, withAccounts, removeOperators, refusesEmpty: true, onProgress }).finally(
+    progress.stop,
+  )
 }
 
 function printReport({ lines, tallies, rebased, unknownFields, removedAccounts }: ImportReport): void {

@@ -64,7 +64,7 @@ export async function* applyInBatches(store: Store, lines: Line[]): AsyncGenerat
 
 async function applyPatiently(store: Store, lines: Line[]): Promise<LineResult[]> {
   const deadline = Date.now() + PATIENCE_MILLISECONDS
-  for (let isTold = false; ; isTold = true) {
+  for (let isWarned = false; ; isWarned = true) {
     try {
       return await ingest(store, lines)
     } catch (error) {
@@ -73,7 +73,7 @@ async function applyPatiently(store: Store, lines: Line[]): Promise<LineResult[]
       if (error.fault !== 'busy' || Date.now() > deadline) {
         throw new CommandError(`${error.message}; the result of ${from} and later lines is unknown`)
       }
-      if (!isTold) tell(`warning: ${error.message}; retrying from ${from}`)
+      if (!isWarned) tell(`warning: ${error.message}; retrying from ${from}`)
       await sleep(RETRY_MILLISECONDS)
     }
   }
@@ -89,9 +89,7 @@ function noteUnread(): { error?: NodeJS.ErrnoException } {
 }
 
 function nobodyReads(results: readonly LineResult[], { code }: NodeJS.ErrnoException): CommandError {
-  return new CommandError(
-    `nobody reads the answers any more (${code}); the lines after ${results.at(-1)?.ligne} are not applied`,
-  )
+  return new CommandError(`standard output was closed (${code}); lines after ${results.at(-1)?.ligne} were not applied`)
 }
 
 async function answer(results: readonly LineResult[]): Promise<void> {

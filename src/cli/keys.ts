@@ -38,7 +38,7 @@ const createSettings = {
 const listSettings = { database, json }
 
 function createCommand(): Command {
-  return command('create', 'Make an API key for an account and print it, once.', createSettings)
+  return command('create', 'Create an API key for an account and print it, once.', createSettings)
     .argument('<login>')
     .action(async (login: string, options: OptionsOf<typeof createSettings>) => {
       const { database: url, name, expires, scope, quiet } = options
@@ -57,7 +57,7 @@ function createCommand(): Command {
 }
 
 function listCommand(): Command {
-  return command('list', 'List the live keys, of every account or of one.', listSettings)
+  return command('list', 'List the valid keys, of every account or of one.', listSettings)
     .argument('[login]')
     .action(async (login: string | undefined, options: OptionsOf<typeof listSettings>) => {
       const shown = await withStore(options.database, { create: false }, (store) =>

@@ -76,7 +76,7 @@ function endNow(store: Store, log: Logger): void {
   log.warn('stopped with requests still running')
   const deadline = Date.now() + LAST_STATEMENT_MILLISECONDS
   const end = () => {
-    if (!store.state().isBusyBeside) process.exit(0)
+    if (!store.state().isThreadBusy) process.exit(0)
     else if (Date.now() < deadline) setTimeout(end, IDLE_CHECK_MILLISECONDS)
     else {
       process.removeAllListeners('SIGTERM')

@@ -23,19 +23,17 @@ const settings = {
 type MigrateOptions = OptionsOf<typeof settings>
 
 export function migrateCommand(): Command {
-  return command(
-    'migrate',
-    'Make a missing store, bring an older one to this schema, set what the ranking hides.',
-    settings,
-  ).action(async (options: MigrateOptions) => {
-    const pending = options.dryRun
-      ? await pendingOf(options.database)
-      : await migrateStore(options.database, { withoutTrigrams: options.withoutPgTrgm === true })
-    for (const { version, nom } of pending)
-      print(`${options.dryRun ? 'would run' : 'ran'} migration ${version} (${nom})`)
-    if (pending.length === 0) print('the schema is up to date')
-    if (options.hiddenStatuts !== undefined) await hide(options, options.hiddenStatuts, pending.length > 0)
-  })
+  return command('migrate', 'Create or migrate the store, and set which statuts the ranking hides.', settings).action(
+    async (options: MigrateOptions) => {
+      const pending = options.dryRun
+        ? await pendingOf(options.database)
+        : await migrateStore(options.database, { withoutTrigrams: options.withoutPgTrgm === true })
+      for (const { version, nom } of pending)
+        print(`${options.dryRun ? 'would run' : 'ran'} migration ${version} (${nom})`)
+      if (pending.length === 0) print('the schema is up to date')
+      if (options.hiddenStatuts !== undefined) await hide(options, options.hiddenStatuts, pending.length > 0)
+    },
+  )
 }
 
 async function hide({ database: url, dryRun = false }: MigrateOptions, statuts: string[], isOlder: boolean) {

@@ -48,7 +48,7 @@ const settings = {
 type MirrorCommandOptions = OptionsOf<typeof settings>
 
 export function mirrorCommand(): Command {
-  return command('mirror', 'Keep a copy of another portal; makes and migrates a missing store.', settings)
+  return command('mirror', 'Keep a copy of another portal. Creates the store if needed, and migrates it.', settings)
     .addArgument(
       new Argument('<url>', 'the address of its API, such as https://portail.example/').argParser(portalAddress),
     )
@@ -83,7 +83,7 @@ function refuseOpenWire(base: string, isAllowed: boolean): void {
   const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
   if (protocol === 'https:' || isHere || isAllowed) return
   throw new CommandError(
-    'over http:// anybody on the way can read the key; use https://, or --allow-http where you trust the network',
+    'over http:// anyone on the network path can read the key; use https://, or --allow-http on a trusted network',
     2,
   )
 }

@@ -33,7 +33,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The command of a name alone, or all of them where none has it; docs/CONFIGURATION.md lists them and a test compares. */
+/** One command by its name, or all if the name is unknown. docs/CONFIGURATION.md lists them, and a test compares. */
 export async function makeProgram(name = ''): Promise<Command> {
   const program = new Command('palmares')
     .description('The server for the public data of a security-challenge portal.')

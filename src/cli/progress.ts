@@ -65,9 +65,9 @@ const MAX_BAR = 40
 
 /** A step in less than so many columns: stage and percent always, then as far as there is room the rest, a bar, the count and the time. */
 export function lineOf({ stage, percent, count, rest }: Shown, seconds: number, columns = DEFAULT_COLUMNS): string {
-  const told = percent === undefined ? '' : ` ${String(percent).padStart(2)} %`
-  const name = cut(harmless(stage), columns - 1 - told.length)
-  let room = columns - 1 - name.length - told.length
+  const percentText = percent === undefined ? '' : ` ${String(percent).padStart(2)} %`
+  const name = cut(harmless(stage), columns - 1 - percentText.length)
+  let room = columns - 1 - name.length - percentText.length
   const fits = (text: string | undefined) => {
     const needed = text ? SEPARATOR.length + text.length : 0
     if (needed > room) return []
@@ -80,7 +80,7 @@ export function lineOf({ stage, percent, count, rest }: Shown, seconds: number, 
   const shownCount = fits(count)
   const shownTime = fits(timeOf(seconds))
   const bar = hasBar ? ` ${barOf(percent, Math.min(MAX_BAR, MIN_BAR + room))}` : ''
-  return [`${name}${bar}${told}`, ...shownCount, ...shownRest, ...shownTime].join(SEPARATOR)
+  return [`${name}${bar}${percentText}`, ...shownCount, ...shownRest, ...shownTime].join(SEPARATOR)
 }
 
 const SEPARATOR = ' · '

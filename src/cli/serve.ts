@@ -6,7 +6,7 @@ import { type ServeOptions, serveSettings } from '../settings.js'
 import { command, withStore } from './command.js'
 
 export function serveCommand(): Command {
-  return command('serve', 'Serve a store; makes and migrates a missing one.', serveSettings).action(
+  return command('serve', 'Serve a store. Creates it if needed, and migrates it.', serveSettings).action(
     async (options: ServeOptions) => {
       const settings = toServerSettings(options)
       const { makeLog } = await import('./serving.js')

@@ -57,7 +57,7 @@ export class WorkerSiblings implements Siblings {
     beat()
   }
 
-  tell(versions: Versions): Promise<void> {
+  announce(versions: Versions): Promise<void> {
     return new Promise((resolve) => {
       const commit = ++this.commits
       const end = () => {

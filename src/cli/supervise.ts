@@ -21,11 +21,11 @@ export async function supervise(settings: ServerSettings, log: Logger): Promise<
     else if (message.kind === 'limits') say(worker, answer(limits, message))
     else if (message.kind === 'metrics') sum.heard(worker, message.metrics, message.isWhole)
     else if (message.kind === 'observe')
-      tellTraffic(worker, message.question).catch((error) =>
+      sendTraffic(worker, message.question).catch((error) =>
         log.error({ err: error }, "cannot sum up the workers' metrics"),
       )
   }
-  const tellTraffic = async (worker: Worker, question: number) => {
+  const sendTraffic = async (worker: Worker, question: number) => {
     const metrics = await (await sum.sum(workers.serving)).getMetricsAsJSON()
     say(worker, { kind: 'traffic', question, traffic: trafficOf(metrics, workers.serving.size) })
   }

@@ -41,7 +41,7 @@ export type ToWorker =
 
 /** The other workers, for the store of this one. */
 export function makeSiblings(log: Logger): WorkerSiblings {
-  const siblings = new WorkerSiblings(tell, log)
+  const siblings = new WorkerSiblings(send, log)
   process.on('message', (message: ToWorker) => {
     if (message.kind === 'versions') siblings.heard(message)
   })
@@ -53,10 +53,10 @@ export async function work(store: Store, settings: ServerSettings, log: Logger):
   // A message that is too late for the supervisor must not fail this process.
   cluster.worker?.on('error', () => undefined)
   const metrics = new Metrics()
-  const shared = new WorkerLimits(tell, log)
+  const shared = new WorkerLimits(send, log)
   const traffic = new SharedRun(askTraffic)
   process.on('message', (message: ToWorker) => {
-    if (message.kind === 'metrics') void tellMetrics(metrics)
+    if (message.kind === 'metrics') void sendMetrics(metrics)
     else if (message.kind === 'budgets') shared.heard(message)
   })
   await shared.start()
@@ -65,14 +65,14 @@ export async function work(store: Store, settings: ServerSettings, log: Logger):
   const app = buildApp({ store, settings, metrics, observe, limits, log })
   closeBeyond(app.server, Math.ceil(settings.maxConnections / settings.workers))
   const address = await listenOn(app, settings, 'worker serves')
-  const reports = setInterval(() => tellGrowth(metrics), REPORT_INTERVAL_MILLISECONDS)
-  const stopped = toldToStop().then(async (signal) => {
+  const reports = setInterval(() => sendGrowth(metrics), REPORT_INTERVAL_MILLISECONDS)
+  const stopped = stopSignal().then(async (signal) => {
     await sleep(HANDOVER_MILLISECONDS)
     await stopApp(app, store, log, signal)
     clearInterval(reports)
-    await tellMetrics(metrics)
+    await sendMetrics(metrics)
   })
-  tell({ kind: 'serving', address })
+  send({ kind: 'serving', address })
   return { stopped }
 }
 
@@ -83,7 +83,7 @@ export function leave(): void {
 }
 
 /** Sends a message to the supervisor; resolves when it is sent, or cannot be. */
-function tell(message: FromWorker): Promise<void> {
+function send(message: FromWorker): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected) process.send?.(message, undefined, undefined, () => resolve())
     else resolve()
@@ -96,7 +96,7 @@ let questions = 0
 async function askTraffic(): Promise<Trafic> {
   const question = ++questions
   const messages = on(process, 'message', { signal: AbortSignal.timeout(TRAFFIC_TIMEOUT_MILLISECONDS) })
-  void tell({ kind: 'observe', question })
+  void send({ kind: 'observe', question })
   try {
     for await (const [message] of messages as AsyncIterable<[ToWorker]>) {
       // A late answer is to an earlier question, which nobody asks any longer.
@@ -108,20 +108,20 @@ async function askTraffic(): Promise<Trafic> {
   throw new Problem('overloaded')
 }
 
-async function tellMetrics(metrics: Metrics): Promise<void> {
-  await tell({ kind: 'metrics', metrics: await metrics.registry.getMetricsAsJSON(), isWhole: true })
+async function sendMetrics(metrics: Metrics): Promise<void> {
+  await send({ kind: 'metrics', metrics: await metrics.registry.getMetricsAsJSON(), isWhole: true })
 }
 
-function tellGrowth(metrics: Metrics): void {
+function sendGrowth(metrics: Metrics): void {
   const grown = metrics.grown()
-  if (grown) void tell({ kind: 'metrics', metrics: grown, isWhole: false })
+  if (grown) void send({ kind: 'metrics', metrics: grown, isWhole: false })
 }
 
 /**
  * Resolves at the first stop signal and ignores later ones, because only the supervisor may end a worker immediately. Without a
  * supervisor, `cluster` would exit in the middle of requests; `exitedAfterDisconnect` prevents that.
  */
-function toldToStop(): Promise<string> {
+function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of STOP_SIGNALS) process.on(signal, () => resolve(signal))
     cluster.worker?.once('disconnect', () => {

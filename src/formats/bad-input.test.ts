@@ -242,11 +242,11 @@ describe.each(engines)('a refused file leaves %s unchanged:', (engine) => {
       { users: [user(1), { ...user(1), id: 0 }] },
       'db/users.json: result 2 (id 0): id must be an integer',
     ],
-    ['a name with NUL', { users: [user(1, { name: 'a\0b' })] }, 'name must not hold NUL'],
+    ['a name with NUL', { users: [user(1, { name: 'a\0b' })] }, 'name must not contain NUL'],
     [
       'half of a surrogate pair',
       { challenges: [challenge(1, { description: '\ud83d' })] },
-      'description must not hold half of',
+      'description must not contain half of',
     ],
     ['a name that is not a text', { users: [user(1, { name: 7 })] }, 'name must be a text, not a number'],
     [
@@ -353,7 +353,7 @@ describe.each(engines)('a refused file leaves %s unchanged:', (engine) => {
         [format, format === 'ctftime' ? scoreboard : feed, /which --format ctf/],
         [format, '<!doctype html><p>', /looks like HTML or XML/],
         [format, '', /is empty/],
-        [format, ' \n', /nothing but spaces/],
+        [format, ' \n', /begins with only white space/],
         [format, Buffer.from(feed, 'utf16le'), /is in UTF-16/],
         [format, Buffer.from('\ufeff{}', 'utf16le'), /is in UTF-16/],
         [format, '{"count":1,"results":[]}', /looks like one table of a CTFd export/],
@@ -423,7 +423,11 @@ describe.each(engines)('a refused file leaves %s unchanged:', (engine) => {
   })
 
   test.each<[string, unknown, string]>([
-    ['that is hidden', { success: false, data: [] }, 'success is false: the portal did not show its scoreboard'],
+    [
+      'that is hidden',
+      { success: false, data: [] },
+      'success is false: CTFd did not show the scoreboard; sign in or make it public',
+    ],
     [
       'of the top ten only',
       { success: true, data: { 1: { id: 1 } } },
@@ -464,12 +468,12 @@ describe.each(engines)('a refused file leaves %s unchanged:', (engine) => {
       { standings: [{ team: 'a', score: 'NaN' }] },
       'standings[0]: score must be a number',
     ],
-    ['with NUL in a name', { standings: [{ team: 'a\0', score: 1 }] }, 'standings[0]: team must not hold NUL'],
+    ['with NUL in a name', { standings: [{ team: 'a\0', score: 1 }] }, 'standings[0]: team must not contain NUL'],
     ['with stats that are not an object', { standings: [stats(['x'])] }, 'standings[0]: taskStats must be an object'],
     [
       'with an invalid stat',
       { standings: [stats({ x: 3 })] },
-      'standings[0].taskStats: task 1: must hold objects with points',
+      'standings[0].taskStats: task 1: must contain objects with points',
     ],
     [
       'with a stat without points',
@@ -545,10 +549,10 @@ test('a refused file creates no store', async () => {
 test('options that exclude each other are a usage error; a folder and a missing file are reported', async () => {
   mkdirSync(join(folder, 'folder'))
   const wrong: [string[], number, RegExp][] = [
-    [['--with-accounts', '--format', 'ctfd', 'x'], 2, /^error: --with-accounts goes with --format ndjson alone\n$/],
-    [['--freeze', 'x'], 2, /^error: --freeze goes with --format ctfd alone\n$/],
+    [['--with-accounts', '--format', 'ctfd', 'x'], 2, /^error: --with-accounts only works with --format ndjson\n$/],
+    [['--freeze', 'x'], 2, /^error: --freeze only works with --format ctfd\n$/],
     [['--freeze', '--format', 'ctftime', 'x'], 2, /--freeze goes with/],
-    [['--scale', '10', 'x'], 2, /^error: --scale goes with --format ctfd-scoreboard or ctftime alone\n$/],
+    [['--scale', '10', 'x'], 2, /^error: --scale only works with --format ctfd-scoreboard or ctftime\n$/],
     [['--scale', '10', '--format', 'ctfd', 'x'], 2, /--scale goes with/],
     [['--format', 'ctfd', '-'], 2, /^error: --format ctfd takes a file, not standard input\n$/],
     [['--format', 'csv', 'x'], 2, /It takes one of ndjson, ctfd, ctfd-scoreboard, ctftime\./],

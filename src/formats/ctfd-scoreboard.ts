@@ -14,7 +14,7 @@ const MAX_NAME = 1_000
  */
 export async function convertScoreboard(chunks: AsyncIterable<Uint8Array>, scale?: Decimal): Promise<Converted> {
   const { success, data } = await readJsonFile(chunks, 'ctfd-scoreboard')
-  if (success === false) throw refuse('success is false: the portal did not show its scoreboard to who asked for it')
+  if (success === false) throw refuse('success is false: CTFd did not show the scoreboard; sign in or make it public')
   if (isRow(data)) throw refuse('data must be a list of accounts; /api/v1/scoreboard gives one, its /top does not')
   if (!Array.isArray(data)) throw refuse("data must be a list of accounts, as CTFd's /api/v1/scoreboard gives it")
   const faults = new Faults()
@@ -35,5 +35,5 @@ export async function convertScoreboard(chunks: AsyncIterable<Uint8Array>, scale
     })
   }
   throwIfAny(faults)
-  return { records: auteurs.values(), nbAuteurs: auteurs.size, leftOut: [], warnings: warnings.told() }
+  return { records: auteurs.values(), nbAuteurs: auteurs.size, leftOut: [], warnings: warnings.lines() }
 }

@@ -54,7 +54,7 @@ export async function convertCtftime(chunks: AsyncIterable<Uint8Array>, scale?: 
   for (const task of feed.tasks.values()) {
     if ((task.points ?? 0) < 0) warnings.add('task(s) worth less than 0 are shown as worth 0')
   }
-  return { records: records(feed), nbAuteurs: auteurs.length, leftOut: [], warnings: warnings.told() }
+  return { records: records(feed), nbAuteurs: auteurs.length, leftOut: [], warnings: warnings.lines() }
 }
 
 /** Teams of the same name get ids by their order. No name contains the NUL that separates name and order. */
@@ -92,7 +92,7 @@ function statsOf({ taskStats }: Row): [string, unknown][] {
 }
 
 function takeStat(feed: Feed, id_auteur: number, name: string, stat: unknown): void {
-  if (!isRow(stat)) throw new FieldError('must hold objects with points')
+  if (!isRow(stat)) throw new FieldError('must contain objects with points')
   if (feed.validations.length >= MAX_VALIDATIONS)
     throw new FieldError(`has more than ${MAX_VALIDATIONS} entries in all`)
   const task = takeTask(feed, required(MAX_NAME)(name))

@@ -1,5 +1,5 @@
 /** How many ids are shown of one kind. */
-const TOLD_IDS = 20
+const SHOWN_IDS = 20
 
 /** Notes about the records of a file, counted by kind. */
 export class Notes {
@@ -10,10 +10,10 @@ export class Notes {
     const kind = this.kinds.get(what) ?? { count: 0, ids: [] }
     this.kinds.set(what, kind)
     kind.count++
-    if (id !== undefined && kind.ids.length < TOLD_IDS) kind.ids.push(id)
+    if (id !== undefined && kind.ids.length < SHOWN_IDS) kind.ids.push(id)
   }
 
-  told(): string[] {
+  lines(): string[] {
     return [...this.kinds].map(([what, { count, ids }]) => {
       const rest = count - ids.length
       const list = ids.length === 0 ? '' : `: ${ids.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`

@@ -25,10 +25,10 @@ export function refuseOther(file: Uint8Array, expected: FormatName): void {
     throw refuse(`the file looks like ${NAMES[found]}, which --format ${found} reads, not like ${NAMES[expected]}`)
   }
   const other = otherOf(head) ?? (expected === 'ndjson' ? documentOf(head) : emptinessOf(head))
-  if (other) throw refuse(`the file ${other}; it should be ${NAMES[expected]}. ${FORMATS_TOLD}`)
+  if (other) throw refuse(`the file ${other}; it should be ${NAMES[expected]}. ${FORMATS_HELP}`)
 }
 
-const FORMATS_TOLD = `--format takes ${formatNames.join(', ')}`
+const FORMATS_HELP = `--format takes ${formatNames.join(', ')}`
 
 /** The format that the first bytes of a file are in, by what they hold; undefined where they are in none that is known. */
 function formatOf(head: Buffer): FormatName | undefined {
@@ -85,7 +85,7 @@ function documentOf(head: Buffer): string | undefined {
 
 function emptinessOf(head: Buffer): string | undefined {
   if (head.length === 0) return 'is empty'
-  return textOf(head) === '' ? 'has nothing but spaces at its beginning' : undefined
+  return textOf(head) === '' ? 'begins with only white space' : undefined
 }
 
 export function isUtf16(bytes: Uint8Array): boolean {

@@ -1,5 +1,5 @@
-import { parseInstant } from '../instant.js'
-import { FieldError, type Read, recordId } from '../model/readers.js'
+import { LAST_SECOND, parseInstant } from '../instant.js'
+import { FieldError, MAX_CHALLENGE_SCORE, type Read, recordId } from '../model/readers.js'
 
 /** An exact number: `digits` times ten to the power of `exponent`. */
 export interface Decimal {
@@ -52,16 +52,13 @@ function toPoints(value: unknown, scale: Decimal, millionths: bigint, fault: str
   const product = found.digits * scale.digits * 10n ** BigInt(Math.max(0, exponent))
   const nearest = (product + (product < 0n ? -unit : unit) / 2n) / unit
   if (abs(product - nearest * unit) * 1_000_000n > unit * millionths) throw new FieldError(fault)
-  if (abs(nearest) > MAX_POINTS) throw new FieldError(`must lie within ${MAX_POINTS} of 0`)
+  if (abs(nearest) > BigInt(MAX_CHALLENGE_SCORE)) throw new FieldError(`must lie within ${MAX_CHALLENGE_SCORE} of 0`)
   return Number(nearest)
 }
 
 function abs(number: bigint): bigint {
   return number < 0n ? -number : number
 }
-
-/** The largest score of a challenge: thousands of them add up to a number that JSON carries exactly. */
-const MAX_POINTS = 1_000_000_000_000n
 
 /** True or false, as databases write them: booleans, 0 and 1, or their texts. Absent and null are false. */
 export const truth: Read<boolean> = (value) => {
@@ -93,5 +90,3 @@ export const unixSeconds: Read<number | null> = (value) => {
   if (!(seconds >= 0 && seconds <= LAST_SECOND)) throw new FieldError('must be seconds since 1970, such as 1769860800')
   return seconds
 }
-
-const LAST_SECOND = Date.parse('9999-12-31T23:59:59Z') / 1000

@@ -36,14 +36,14 @@ export async function sendLarge(asked: Asked, sent: Promise<unknown>): Promise<F
     await sent
   } catch (cause) {
     if (!reply.sent) throw cause
-    tellCut(asked, cause)
+    logCut(asked, cause)
   }
   if (request.method === 'HEAD') return reply.headers(streamHeadOf(asked)).send()
   return reply.hijack()
 }
 
 /** Sends an answer that is too large, without its body for HEAD. Throws `http_1_1_required` and `overloaded`, for this caller alone. */
-export async function goOut(asked: Asked, large: LargeAnswers, send: () => Promise<void>): Promise<void> {
+export async function sendWithinLimit(asked: Asked, large: LargeAnswers, send: () => Promise<void>): Promise<void> {
   const { request } = asked
   if (request.raw.socket.destroyed) return
   // HTTP/1.0 ends a response by closing the connection, so a truncated response would look complete.
@@ -67,7 +67,7 @@ export async function* bytesOf(texts: string[], rest: AsyncIterator<string>): As
 }
 
 /** Sends at the client's pace. Any failure closes the connection, so that no client takes a part for the whole. */
-export async function sendOn(asked: Asked, limits: WholeLimits, bytes: AsyncGenerator<Buffer>): Promise<void> {
+export async function streamTo(asked: Asked, limits: WholeLimits, bytes: AsyncGenerator<Buffer>): Promise<void> {
   const { request, reply, isGzip } = asked
   if (request.raw.socket.destroyed) return
   reply.hijack()
@@ -87,7 +87,7 @@ export function cutStalled({ request, reply }: Asked, { stallMilliseconds }: Who
 }
 
 /** A client that left is not an error. */
-function tellCut({ request }: Asked, cause: unknown): void {
+function logCut({ request }: Asked, cause: unknown): void {
   if ((cause as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return
   const err = cause instanceof StoreError ? cause.message : cause
   request.log.error({ request_id: request.id, err }, 'a response failed midway; connection closed')

@@ -127,7 +127,7 @@ type Counts = Record<string, number>
 /** The durations of the answers with the same labels. */
 interface Duration {
   labels: { method: string; route: string; status: string }
-  /** Observations in each bucket alone; the last bucket has no upper bound. */
+  /** Observations in each bucket, not cumulative; the last bucket has no upper bound. */
   counts: number[]
   seconds: number
 }
@@ -152,7 +152,7 @@ function valuesOf({ labels, counts, seconds }: Duration): Value[] {
   return [...buckets, total('sum', seconds), total('count', count)]
 }
 
-/** Serves `/metrics` on a port of its own, for the loopback interface alone. */
+/** Serves `/metrics` on its own port, only on the loopback interface. */
 export async function listenMetrics(source: MetricsSource, port: number): Promise<Server> {
   const server = createServer(async (request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {

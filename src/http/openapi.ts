@@ -28,7 +28,7 @@ export function describe(operations: readonly Operation[], version: string, serv
       summary:
         'The public data of a security-challenge portal: challenges, authors, the ranking, virtual environments.',
       description:
-        'Every body is minified ASCII JSON. Lists are paged by a zero-based row and told about in Link and X-Total-Count. ' +
+        'Every body is minified ASCII JSON. Lists are paged by a zero-based row and described by Link and X-Total-Count. ' +
         'Every answer has X-Request-Id, API-Version, X-Content-Type-Options and, where limits are on, RateLimit and RateLimit-Policy. ' +
         'A path answers a method that it does not take with 405 and Allow.',
       license: { name: 'MIT', identifier: 'MIT' },

@@ -37,10 +37,10 @@ export class Refusals {
       return
     }
     const answer = (budget?: Budget) => {
-      const told = (budget && refusalOf('adresse', budget)) ?? problem
+      const sent = (budget && refusalOf('adresse', budget)) ?? problem
       const id = this.nextId()
-      if (!this.write(socket, told, id, budget && this.budgets.headersOf('adresse', budget))) return
-      this.tally.refused(id, told, address, (performance.now() - startedAt) / 1000)
+      if (!this.write(socket, sent, id, budget && this.budgets.headersOf('adresse', budget))) return
+      this.tally.refused(id, sent, address, (performance.now() - startedAt) / 1000)
     }
     const budget = this.budgets.isLimited ? this.budgets.take('adresse', address ?? '') : undefined
     if (budget instanceof Promise) void budget.then(answer)

@@ -67,12 +67,12 @@ export async function sendRead(
   prepare: () => Making,
 ): Promise<FastifyReply> {
   const { store, cache, admission } = deps
-  const held = await heldFor(deps, request, key)
-  if (held) return sendReady(request, reply, held, { admission, isCached: true })
+  const cached = await cachedFor(deps, request, key)
+  if (cached) return sendReady(request, reply, cached, { admission, isCached: true })
 
   const { make, isLong } = prepare()
   const read = async (db: Db, version: Versions) => madeFrom(db, version, await make(db))
-  const work = () => store.read(read, { source: 'any', isLong }).catch(isLong ? tellTooBroad : undefined)
+  const work = () => store.read(read, { source: 'any', isLong }).catch(isLong ? toTooBroad : undefined)
   const ready = await cache.make(key, request.versions.donnees, work)
   return sendReady(request, reply, ready, { admission, isCached: false })
 }
@@ -84,20 +84,20 @@ export function madeFrom({ reads }: Pick<Db, 'reads'>, { donnees: version }: Ver
 }
 
 /** The cached response of a key that is current at the version that the request must see. */
-export async function heldFor(
+export async function cachedFor(
   { cache, metrics }: ServeDeps,
   { versions: { donnees } }: FastifyRequest,
   key: string,
 ): Promise<Ready | undefined> {
   const reached = cache.reach(donnees)
   if (reached) await reached
-  const held = cache.get(key, donnees)
-  metrics.cacheAnswered(held !== undefined)
-  return held
+  const cached = cache.get(key, donnees)
+  metrics.cacheAnswered(cached !== undefined)
+  return cached
 }
 
 /** Turns the timeout of a long read into `search_too_broad`. */
-function tellTooBroad(error: unknown): never {
+function toTooBroad(error: unknown): never {
   if (!(error instanceof StoreError) || error.fault !== 'slow') throw error
   throw new Problem('search_too_broad', { cause: error })
 }

@@ -14,7 +14,7 @@ const MAX_OPEN_SOCKETS = 1_000
  * a process with so many open sockets that the loop may ask twice.
  */
 export class TurnVersions {
-  private held: Versions | undefined
+  private current: Versions | undefined
   /** The loop counts a turn just before it asks the kernel, so what is read after a poll never outlives it. */
   private turn = -1
   private readonly served = new Set<Socket>()
@@ -35,15 +35,15 @@ export class TurnVersions {
     const turn = performance.nodeTiming.uvMetricsInfo.loopCount
     if (turn !== this.turn) {
       this.turn = turn
-      this.held = undefined
+      this.current = undefined
       this.served.clear()
     }
     const isFirst = !this.served.has(socket)
     this.served.add(socket)
-    if (this.held && isFirst && this.openSockets < MAX_OPEN_SOCKETS) return this.held
+    if (this.current && isFirst && this.openSockets < MAX_OPEN_SOCKETS) return this.current
     const versions = this.store.versions()
     if (versions instanceof Promise) return versions
-    this.held = versions
+    this.current = versions
     return versions
   }
 }

@@ -9,16 +9,16 @@ import {
   type Asked,
   bytesOf,
   cutStalled,
-  goOut,
   headOf,
   LargeAnswers,
   sendLarge,
-  sendOn,
+  sendWithinLimit,
+  streamTo,
   type WholeLimits,
 } from './large.js'
 import {
+  cachedFor,
   etagOf,
-  heldFor,
   madeFrom,
   type Record,
   readQuery,
@@ -56,8 +56,8 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
         const isGzip = takesGzip(request.headers['accept-encoding'])
         const asked = { request, reply, whole, isGzip }
         const key = `${isGzip ? 'gzip' : ''} ${endpoint.path}?${new URLSearchParams(query.kept)}`
-        const held = await heldFor(deps, request, key)
-        if (held) return sendMade(deps, asked, held, true)
+        const cached = await cachedFor(deps, request, key)
+        if (cached) return sendMade(deps, asked, cached, true)
         return answer(deps, asked, slots, key)
       },
     })
@@ -98,15 +98,15 @@ function sendMade({ admission, limits }: Deps, asked: Asked, ready: Ready, isCac
 /** The response does not fit in memory. It is streamed to each caller. */
 class TooLarge extends Error {}
 
-/** Reads a response that fits in memory. Calls `tellLarge` for one that does not, and streams it. */
-function read(deps: Deps, asked: Asked, large: LargeAnswers, tellLarge: () => void): Promise<Made | undefined> {
+/** Reads a response that fits in memory. Calls `onLarge` for one that does not, and streams it. */
+function read(deps: Deps, asked: Asked, large: LargeAnswers, onLarge: () => void): Promise<Made | undefined> {
   const { store, cache, limits } = deps
   return store.stream(async (db, versions) => {
     const pieces = asked.whole.pieces(db)[Symbol.asyncIterator]()
     const { texts, isWhole } = await collect(pieces, Math.min(cache.maxEntryBytes, MAX_MADE_BYTES))
     if (isWhole) return madeFrom(db, versions, await readyOf(texts, asked.isGzip))
-    tellLarge()
-    await goOut(asked, large, () => sendOn(asked, limits, bytesOf(texts, pieces)))
+    onLarge()
+    await sendWithinLimit(asked, large, () => streamTo(asked, limits, bytesOf(texts, pieces)))
   })
 }
 
@@ -114,8 +114,8 @@ function read(deps: Deps, asked: Asked, large: LargeAnswers, tellLarge: () => vo
  * Streams a response that is known to be too large. Its snapshot opens only after the limit of concurrent responses admits it.
  */
 function readAlone({ store, limits }: Deps, asked: Asked, large: LargeAnswers): Promise<void> {
-  return goOut(asked, large, () =>
-    store.stream((db) => sendOn(asked, limits, bytesOf([], asked.whole.pieces(db)[Symbol.asyncIterator]()))),
+  return sendWithinLimit(asked, large, () =>
+    store.stream((db) => streamTo(asked, limits, bytesOf([], asked.whole.pieces(db)[Symbol.asyncIterator]()))),
   )
 }
 

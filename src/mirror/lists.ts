@@ -64,7 +64,7 @@ export function refuseEmpty({ source, transport, batch, emptyLists }: Pass): nev
 async function readPage(pass: Pass, noun: Noun, debut: number, path: string): Promise<ListPage> {
   const { source, passe, emptyLists } = pass
   const at: Place = { base: pass.transport.base, path }
-  const held = await heldPage(pass, path)
+  const held = await cachedPage(pass, path)
   if (held?.resource.passe === passe) return held.page
   const answer = await pass.transport.get(path, held?.resource.etag)
   if (isUnchanged(answer, held?.resource)) {
@@ -86,7 +86,7 @@ async function readPage(pass: Pass, noun: Noun, debut: number, path: string): Pr
 }
 
 /** The rows of a page as this kind of copy remembers them. */
-async function heldPage({ store }: Pass, path: string): Promise<{ resource: Resource; page: ListPage } | undefined> {
+async function cachedPage({ store }: Pass, path: string): Promise<{ resource: Resource; page: ListPage } | undefined> {
   const resource = (await lookUp(store, [path])).get(path)
   if (!resource?.contenu) return undefined
   const { rows, next, total } = JSON.parse(resource.contenu) as {

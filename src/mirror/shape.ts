@@ -97,7 +97,7 @@ export function rowOfLink(href: string, noun: Noun, debut: number, { base, path 
   const { origin } = new URL(base)
   if (url.origin !== origin) {
     throw new BadAnswer(
-      `${path}: the next page is at ${url.origin}, and the key is for ${origin} alone; a portal behind a proxy may need its public address set`,
+      `${path}: the next page is at ${url.origin}, and the key is only sent to ${origin}; a portal behind a proxy may need its public address set`,
     )
   }
   const plain = (pathname: string) => pathname.replace(/\/{2,}/g, '/').replace(/\/$/, '')

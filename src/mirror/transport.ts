@@ -111,7 +111,7 @@ function redirectOf({ location }: IncomingHttpHeaders, from: URL): URL {
   const to = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined
   if (!to) throw new BadAnswer('a redirect to nowhere')
   if (to.origin !== from.origin) {
-    throw new BadAnswer(`a redirect to ${to.origin}; the key is for ${from.origin} alone`)
+    throw new BadAnswer(`a redirect to ${to.origin}; the key is only sent to ${from.origin}`)
   }
   if (to.username !== '' || to.password !== '') throw new BadAnswer('a redirect with a user in its address')
   return to

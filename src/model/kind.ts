@@ -119,7 +119,7 @@ export interface Kind {
   own: Columns
   /** The columns that lines fill, without the key. */
   columns: readonly string[]
-  /** Columns of the staging table besides these. */
+  /** Columns of the staging table stagedOnly these. */
   staged: Readonly<Record<string, 'text' | 'integer'>>
   /** Where the values of a staged row come from: the key, the columns, the staged columns. */
   sources: readonly Source[]
@@ -158,17 +158,17 @@ export function kind<const D extends Description>(description: D): Described<D> 
     ...(key.includes(name) ? [] : [{ column: name, source: { field: name } }]),
     ...Object.entries(twins).map(([column, { of }]) => ({ column, source: { field: name, to: of } })),
   ])
-  const besides = all.filter(([, field]) => field.stagedAs || field.list)
+  const stagedOnly = all.filter(([, field]) => field.stagedAs || field.list)
   const [listed] = all.flatMap(([field, { list }]) => (list ? [{ ...list, field }] : []))
   const made: Kind = {
     ...{ own, isListed: false, isLive: false, isLong: false, isAccount: false },
     ...description,
     columns: filled.map(({ column }) => column),
-    staged: Object.fromEntries(besides.map(([name, { stagedAs = name, type }]) => [stagedAs, type])),
+    staged: Object.fromEntries(stagedOnly.map(([name, { stagedAs = name, type }]) => [stagedAs, type])),
     sources: [
       ...key.map((field) => ({ field })),
       ...filled.map(({ source }) => source),
-      ...besides.map(([field, { list }]) =>
+      ...stagedOnly.map(([field, { list }]) =>
         list ? { field, to: (items: unknown) => JSON.stringify(items) } : { field },
       ),
     ],

@@ -210,7 +210,7 @@ export function kindOf(type: unknown): Kind | undefined {
 
 export const DATA_KINDS: readonly Kind[] = KINDS.filter(({ isAccount }) => !isAccount)
 
-/** The kinds as reports and exports name them: in the order in which these began to. */
+/** Reports and exports list challenges before authors. This order is part of the contract. */
 export const REPORTED_KINDS: readonly Kind[] = [...new Set<Kind>([rubriques, challenges, ...KINDS])]
 
 /** The types of lines that change single records of a portal that is served. */

@@ -9,7 +9,7 @@ export type Read<V> = (value: unknown) => V
 export class FieldError extends Error {}
 
 /** The largest score of a challenge: thousands of them add up to a total that JSON carries exactly. */
-const MAX_CHALLENGE_SCORE = 1_000_000_000_000
+export const MAX_CHALLENGE_SCORE = 1_000_000_000_000
 
 export const recordId: Read<number> = integerBetween(1, Number.MAX_SAFE_INTEGER)
 export const challengeScore: Read<number> = integerBetween(0, MAX_CHALLENGE_SCORE)
@@ -36,8 +36,8 @@ export function text(maxCodePoints: number): Read<string> {
     if (value.length > maxCodePoints && countCodePoints(value) > maxCodePoints) {
       throw new FieldError(`must have at most ${maxCodePoints} characters`)
     }
-    if (value.includes('\0')) throw new FieldError('must not hold NUL')
-    if (!value.isWellFormed()) throw new FieldError('must not hold half of a surrogate pair')
+    if (value.includes('\0')) throw new FieldError('must not contain NUL')
+    if (!value.isWellFormed()) throw new FieldError('must not contain half of a surrogate pair')
     return value
   }
 }
@@ -71,7 +71,8 @@ export function listOf<I>(what: string, most: number, read: (item: unknown, plac
 /** A path under the portal's address, or an http(s) address. */
 export const challengeUrl: Read<string> = (value) => {
   const found = text(2_000)(value)
-  if (/[\x00-\x20\x7f\\]/.test(found)) throw new FieldError('must not hold spaces, backslashes or control characters')
+  if (/[\x00-\x20\x7f\\]/.test(found))
+    throw new FieldError('must not contain spaces, backslashes or control characters')
   if (found.startsWith('//')) throw new FieldError('must not begin with //')
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(found)?.[1]
   if (scheme !== undefined && !(/^https?$/i.test(scheme) && URL.canParse(found))) {

@@ -129,11 +129,11 @@ describe.each(engines)('a dump for %s', (engine) => {
       [auteur({ nom: '' }), 'nom must not be empty'],
       [auteur({ nom: 3 }), 'nom must be a text, not a number'],
       [auteur({ nom: ['x'] }), 'nom must be a text, not a list'],
-      [auteur({ nom: 'a\0b' }), 'nom must not hold NUL'],
+      [auteur({ nom: 'a\0b' }), 'nom must not contain NUL'],
       [auteur({ nom: long }), 'nom must have at most 1000 characters'],
       [auteur({ statut: true }), 'statut must be a text, not a boolean'],
       [auteur({ lang: {} }), 'lang must be a text, not an object'],
-      [auteur({ lang: 'f\0' }), 'lang must not hold NUL'],
+      [auteur({ lang: 'f\0' }), 'lang must not contain NUL'],
       [auteur({ id_auteur: undefined }), 'id_auteur is missing'],
       [auteur({ id_auteur: '1' }), 'id_auteur must be a number, not a text'],
       [auteur({ id_auteur: 0 }), 'id_auteur must be an integer from 1 to 9007199254740991'],
@@ -178,7 +178,7 @@ describe.each(engines)('a dump for %s', (engine) => {
       for (const half of ['\\ud83d', '\\ude80', '\\ude80\\ud83d', 'a\\udfffb']) {
         for (const name of ['nom', 'statut', 'lang']) {
           const line = `{"type":"auteur","id_auteur":9,"nom":"x","${name}":"${half}"}`
-          expect(await faultsOf(line)).toEqual([`line 1: ${name} must not hold half of a surrogate pair`])
+          expect(await faultsOf(line)).toEqual([`line 1: ${name} must not contain half of a surrogate pair`])
         }
       }
     })

@@ -55,7 +55,7 @@ export async function checkPortal(store: Store, onStep: OnLook = () => undefined
   })
 }
 
-/** Derives everything anew from the records. */
+/** Recomputes everything that follows from the records. */
 export async function repairPortal(store: Store, onStep: OnLook = () => undefined): Promise<void> {
   const stage = (name: string, first: number) => (done: number, of: number) => onStep(name, first + done / of, 3)
   await store.bulk(

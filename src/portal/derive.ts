@@ -4,7 +4,7 @@ import type { Db } from '../store/store.js'
 
 /**
  * What follows from the records: scores, counts, and the counted orders of the ranking and the lists. An import derives
- * all of it anew in its transaction, so no reader ever sees it half done.
+ * all of it again in its transaction, so no reader sees an intermediate state.
  */
 export async function derive(db: Db, onStep: OnStep = ignore, onOrder: OnStep = ignore): Promise<void> {
   const steps = [derivePoints, deriveScores, deriveCounts]
@@ -99,8 +99,8 @@ async function expectedScores(
 }
 
 /**
- * The rankings by category and period, and every counted order, after `deriveScores`. All of it is worked out anew, and what
- * differs is written: it is most of a portal, and most of it stays as it is.
+ * The rankings by category and period, and every counted order, after `deriveScores`. All of it is computed
+ * again, but only differences are written: most of it stays as it is.
  */
 export async function deriveRankings(db: Db, onOrder: OnStep = ignore): Promise<void> {
   await db.exec('drop table if exists lot_classements')

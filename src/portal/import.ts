@@ -12,6 +12,8 @@ import { type Staged, Stager } from './stage.js'
 export type ImportStage = 'read' | 'settle' | 'copy' | 'merge' | 'check' | 'derive' | 'order' | 'fill' | 'commit'
 
 export interface ImportOptions extends Omit<MergeOptions, 'onStep'> {
+  /** Whether a dump without records must not replace the portal. */
+  refusesEmpty?: boolean
   /** The stage under way, and how much of it is done: for `read` lines, for `fill` rows, else steps; `of` all, where that is known. */
   onProgress?: (stage: ImportStage, done: number, of?: number) => void
 }
@@ -56,7 +58,7 @@ export async function importDump(
   options: ImportOptions,
 ): Promise<ImportReport> {
   const faults = new Faults()
-  let staged: Staged = { lines: 0, unknownFields: new Map() }
+  let staged: Staged = { lines: 0, records: 0, unknownFields: new Map() }
   const report = options.onProgress ?? (() => undefined)
   const stepOf = (stage: ImportStage) => (done: number, of: number) => report(stage, done, of)
 
@@ -65,6 +67,9 @@ export async function importDump(
     const { withAccounts } = options
     const stager = new Stager(db, faults, { withAccounts, onProgress: onLines, onStep: stepOf('settle') })
     staged = await stager.run(readLines(bytes))
+    if (options.replace && options.refusesEmpty && staged.records === 0) {
+      faults.add(undefined, 'there are no records, so --replace would empty the portal')
+    }
     throwIfAny(faults)
   }
   let ofData: Tally[] = []

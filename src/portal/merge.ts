@@ -152,7 +152,8 @@ export async function mergeList(db: Db, { table, key, list }: Kind): Promise<num
 async function endSessions(db: Db): Promise<void> {
   await db.exec(
     `update sessions set revocation = ? where revocation is null and id_compte in (
-     select c.id_compte from comptes c join ${lotOf('comptes')} l on l.login = c.login where l.supprime = 0 and (l.mot_de_passe <> c.mot_de_passe or l.id_auteur <> c.id_auteur or l.desactive = 1))`,
+     select c.id_compte from comptes c join ${lotOf('comptes')} l on l.login = c.login
+     where l.supprime = 0 and (l.mot_de_passe <> c.mot_de_passe or l.id_auteur <> c.id_auteur or l.desactive = 1))`,
     nowSeconds(),
   )
 }

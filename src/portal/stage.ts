@@ -19,6 +19,8 @@ export interface Staged {
   lines: number
   /** Names of fields that no kind has, with how often they came; they were left out. */
   unknownFields: Map<string, number>
+  /** Lines that hold a record, removals not counted. */
+  records: number
 }
 
 /** So many unknown fields are counted by name. */
@@ -33,7 +35,7 @@ const BATCH_CHARACTERS = 8_000_000
 export class Stager {
   private readonly batches = new Map<string, { columns: string[]; rows: unknown[][] }>()
   private pendingCharacters = 0
-  private readonly staged: Staged = { lines: 0, unknownFields: new Map() }
+  private readonly staged: Staged = { lines: 0, records: 0, unknownFields: new Map() }
 
   constructor(
     private readonly db: Db,
@@ -79,6 +81,7 @@ export class Stager {
     if (kind.isAccount && !this.options.withAccounts) {
       throw new FieldError(`a ${kind.type} is imported only with --with-accounts`)
     }
+    if (!isRemoval) this.staged.records++
     this.push(kind.table, [number, isRemoval ? 1 : 0, ...row])
     for (const child of children()) this.push(kind.list!.table, [number, ...child])
     for (const name of unknownFields) this.noteUnknown(`${kind.type}.${name}`)

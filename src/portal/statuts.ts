@@ -2,7 +2,7 @@ import { EVERYTHING } from '../store/journal.js'
 import type { Db, Store } from '../store/store.js'
 import { derivePoints, deriveRankings, deriveScores, hiddenStatuts } from './derive.js'
 
-/** Sets what the ranking hides, sorted and in lower case, and ranks anew in one transaction. Says whether it changed. */
+/** Sets what the ranking hides, sorted and in lower case, and recomputes the rankings in one transaction. Returns whether it changed. */
 export async function setHiddenStatuts(store: Store, statuts: readonly string[]): Promise<boolean> {
   const { changed } = await store.bulk(
     { withAccounts: false },

@@ -39,8 +39,8 @@ export function loginRoute(app: FastifyInstance, { login, origins, allowGetLogin
 
   async function signIn(request: FastifyRequest): Promise<NewSession> {
     const given = await readGiven(request, allowGetLogin)
-    if (!isTold(given) && request.principal) return login.signInByKey(request.principal)
-    if (!isTold(given) && request.refusal && request.refusal !== 'credential_missing')
+    if (!isGiven(given) && request.principal) return login.signInByKey(request.principal)
+    if (!isGiven(given) && request.refusal && request.refusal !== 'credential_missing')
       throw new Problem(request.refusal)
     const { name, password } = readLogin(given)
     return login.signIn(name, password, addressOf(request))
@@ -59,7 +59,7 @@ function answer(reply: FastifyReply, session: NewSession, secure: boolean): void
 
 type Given = Partial<Record<'login' | 'password', string>>
 
-function isTold({ login, password }: Given): boolean {
+function isGiven({ login, password }: Given): boolean {
   return login !== undefined || password !== undefined
 }
 
@@ -67,9 +67,9 @@ function isTold({ login, password }: Given): boolean {
 async function readGiven(request: FastifyRequest, allowGetLogin: boolean): Promise<Given> {
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   const inBody = body.length > 0 ? await readBody(body, request.headers['content-type']) : {}
-  if (isTold(inBody)) return inBody
+  if (isGiven(inBody)) return inBody
   const inQuery = fromQuery(decodeQuery(queryOf(request), decodeAny))
-  if (!isTold(inQuery) || allowGetLogin) return inQuery
+  if (!isGiven(inQuery) || allowGetLogin) return inQuery
   const message = 'is not taken in an address here; send it in the body of a POST'
   const errors = Object.keys(inQuery).map((parameter) => ({ parameter, message }))
   throw new Problem('invalid_parameter', { detail: `The password ${message}.`, errors })

@@ -1,5 +1,5 @@
 import type { Compilable } from 'kysely'
-import type { HeldNodes } from './nodes.js'
+import type { CachedNodes } from './nodes.js'
 import { type Builder, bind, builders, compiledOf, type Engine, type Parameters, type Statement } from './query.js'
 import { type Reads, sourcesOfText } from './reads.js'
 import type { Db, Search } from './store.js'
@@ -13,7 +13,7 @@ export abstract class EngineDb implements Db {
   abstract readonly engine: Engine
   abstract readonly search: Search
   /** Set for each snapshot. */
-  nodes: HeldNodes | undefined
+  nodes: CachedNodes | undefined
   reads: Reads | undefined
 
   /** Every row, as objects. A statement that has a name may stay prepared under it. */

@@ -10,7 +10,7 @@ export interface Followed extends Pick<Store, 'versions' | 'read'> {
   watch(moved: () => void): () => void
 }
 
-/** More lines of the journal than this are not worth reading: subscribers start anew. */
+/** More lines of the journal than this are not worth reading: subscribers then drop everything. */
 const MAX_LINES_READ = 2_000
 
 /** Follows a store. What is read of its changes is read when a subscriber needs it. */

@@ -31,7 +31,7 @@ export interface IdPage {
   more: boolean
 }
 
-/** A text filter is counted up to here; beyond, the total is not told. */
+/** Matches of a text filter are counted up to here; beyond, the total is unknown. */
 const MAX_COUNTED_MATCHES = 1_000
 
 /** One page of a list: the rows of `items` that have its ids. With a filter it may take long: it is for reads that say so. */
@@ -85,20 +85,20 @@ async function pageOfFiltered(db: Db, request: Request, filters: RawBuilder<unkn
   return { ids: debut < total ? await pageOf(db, source, debut, limite) : [], total, more: debut + limite < total }
 }
 
-/** Matches are walked in the order of their ids, which ends with the page; they are counted only as far as is told. */
+/** Reads matches in the order of their ids up to the end of the page, and counts at most `MAX_COUNTED_MATCHES`. */
 async function pageOfMatches(db: Db, { debut, limite }: Request, source: RawBuilder<unknown>): Promise<IdPage> {
   const ids = await pageOf(db, source, debut, limite + 1)
   const more = ids.length > limite
   const found = ids.slice(0, limite)
-  if (!more && (found.length > 0 || debut === 0)) return { ids: found, more, ...told(debut + found.length) }
+  if (!more && (found.length > 0 || debut === 0)) return { ids: found, more, ...shownTotal(debut + found.length) }
   if (more && debut + limite >= MAX_COUNTED_MATCHES) return { ids: found, more, total: undefined }
-  if (!more) return { ids: found, more, ...told(await count(db, source)) }
+  if (!more) return { ids: found, more, ...shownTotal(await count(db, source)) }
   const total = await count(db, sql`${source} limit ${MAX_COUNTED_MATCHES + 1}`)
   return { ids: found, more, total: total <= MAX_COUNTED_MATCHES ? total : undefined }
 }
 
-/** A total of text matches is told up to a bound; above it only the links use it. */
-function told(total: number): { total: number | undefined; end?: number } {
+/** The total of text matches is shown up to a bound; above it only the links use it. */
+function shownTotal(total: number): { total: number | undefined; end?: number } {
   return total <= MAX_COUNTED_MATCHES ? { total } : { total: undefined, end: total }
 }
 

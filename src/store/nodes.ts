@@ -6,10 +6,10 @@ export interface Node extends Key {
 }
 
 /** With 32 nodes in each they take 9 MB, with 64 they take 16 MB. */
-const MAX_HELD_FAMILIES = 4_096
+const MAX_CACHED_FAMILIES = 4_096
 
 /** The nodes of counted orders that the snapshots of one version of the data have read: each family under its parent. */
-export class HeldNodes {
+export class CachedNodes {
   private readonly families = new Map<string, readonly Node[]>()
 
   get(parent: string): readonly Node[] | undefined {
@@ -21,19 +21,19 @@ export class HeldNodes {
 
   set(parent: string, family: readonly Node[]): void {
     this.families.set(parent, family)
-    if (this.families.size > MAX_HELD_FAMILIES) this.families.delete(this.families.keys().next().value as string)
+    if (this.families.size > MAX_CACHED_FAMILIES) this.families.delete(this.families.keys().next().value as string)
   }
 }
 
 /** Holds nodes for the version of the data that was read last. A snapshot of another version begins with none. */
 export class NodesByVersion {
   private version: number | undefined
-  private nodes = new HeldNodes()
+  private nodes = new CachedNodes()
 
-  of(version: number): HeldNodes {
+  of(version: number): CachedNodes {
     if (version !== this.version) {
       this.version = version
-      this.nodes = new HeldNodes()
+      this.nodes = new CachedNodes()
     }
     return this.nodes
   }

@@ -27,7 +27,7 @@ export interface Siblings {
   /** Takes part from now on. */
   join(member: Member): void
   /** Resolves when no sibling answers from versions before these. Never rejects. */
-  tell(versions: Versions): Promise<void>
+  announce(versions: Versions): Promise<void>
   leave(): void
 }
 

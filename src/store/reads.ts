@@ -84,7 +84,7 @@ export class Reads {
   }
 }
 
-/** Texts of statements that are built anew each time; when there are more, all are forgotten. */
+/** Texts of statements that are compiled for each call; when there are more, the cache is emptied. */
 const MAX_TEXTS = 1_000
 const texts = new Map<string, Sources>()
 

@@ -1,6 +1,6 @@
 import type { Compilable, RawBuilder } from 'kysely'
 import type { Changes, JournalEntry } from './changes.js'
-import type { HeldNodes } from './nodes.js'
+import type { CachedNodes } from './nodes.js'
 import type { Builder, Engine, Parameters, Statement } from './query.js'
 import type { Reads } from './reads.js'
 
@@ -16,7 +16,7 @@ export interface Db {
   readonly q: Builder
   readonly search: Search
   /** The nodes of counted orders that snapshots of the same version have read; undefined in a transaction, which may change them. */
-  readonly nodes: HeldNodes | undefined
+  readonly nodes: CachedNodes | undefined
   /** What was read of a snapshot so far; undefined in a transaction. */
   readonly reads: Reads | undefined
   /** Every row, in the order of the query. */
@@ -175,7 +175,7 @@ export interface StoreState {
   isHearing: boolean
   replicas: { usable: number; known: number }
   /** Whether a thread of this process runs a statement. It ends by itself or with the process. */
-  isBusyBeside: boolean
+  isThreadBusy: boolean
 }
 
 /** Where a store says, once, that something beside it went away or came back. */

@@ -6,8 +6,8 @@ import type { KindTables } from '../model/kinds.js'
  */
 export interface Tables extends KindTables {
   /**
-   * The one row that says what the readers may still hold: each version grows with each change of its kind. That of the data
-   * is the cursor of the newest line of the journal.
+   * One row: the current versions. Each grows with every change of its kind. That of the data is the cursor of the newest
+   * line of the journal.
    */
   etat: {
     id: number
@@ -99,7 +99,7 @@ export interface Tables extends KindTables {
     reglage: string
     /** The number of the pass under way, or of the last one. */
     passe: number
-    /** 0, or the number of whoever makes the pass that has not come to its end. */
+    /** 0, or a random number of the mirror whose pass is unfinished. */
     en_cours: number
     /** When the pass last got something into the store. */
     activite: number
@@ -111,7 +111,7 @@ export interface Tables extends KindTables {
     etag: string | null
     /** The pass that last asked for it. */
     passe: number
-    /** What the copy holds that follows from the answer but not from it alone; where that has changed, it is read anew. */
+    /** Values derived from this answer and other records. If they changed, the address is read again. */
     lecture: string
     /** Of a page of a list: the ids that it names and where the next one begins, as JSON. */
     contenu: string | null

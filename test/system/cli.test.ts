@@ -297,14 +297,18 @@ describe('import and export', () => {
     expect((await run('export', ...database)).stdout).toBe('{"type":"auteur","id_auteur":1,"nom":"a","score":0}\n')
   })
 
-  test.each(['', ' \n\n'])('an empty file (%j) with --replace is refused and removes nothing', async (input) => {
-    await run('import', 'portal.ndjson')
-    const before = (await run('export')).stdout
-    expect(await palmares(['import', '-', '--replace'], { cwd: folder, input })).toMatchObject({
-      ...{ status: 1, stdout: '', stderr: expect.stringContaining('--replace would empty the portal') },
-    })
-    expect((await run('export')).stdout).toBe(before)
-  })
+  const removal = '{"type":"rubrique","id_rubrique":1,"supprime":true}'
+  test.each(['', ' \n\n', '\ufeff', removal])(
+    'a file without records (%j) with --replace is refused',
+    async (input) => {
+      await run('import', 'portal.ndjson')
+      const before = (await run('export')).stdout
+      expect(await palmares(['import', '-', '--replace'], { cwd: folder, input })).toMatchObject({
+        ...{ status: 1, stdout: '', stderr: expect.stringContaining('--replace would empty the portal') },
+      })
+      expect((await run('export')).stdout).toBe(before)
+    },
+  )
 
   test('a store created by import is readable by its user only', async () => {
     await run('import', 'portal.ndjson', '--database', 'sqlite:private/private.db')

@@ -116,9 +116,7 @@ describe.each(engines)('palmares ingest on %s', (engine) => {
     child.stdout!.destroy()
     child.stdin!.end(text(lines))
     expect(await ended).toBe(1)
-    expect(errors()).toMatch(
-      /^error: nobody reads the answers any more \(EPIPE\); the lines after \d+ are not applied\n$/,
-    )
+    expect(errors()).toMatch(/^error: standard output was closed \(EPIPE\); lines after \d+ were not applied\n$/)
   })
 
   test('an unreadable file is reported in one line', async () => {

@@ -187,7 +187,7 @@ describe('the key', () => {
   test('is sent over http:// to this machine only', async () => {
     const open = await runHere(['http://portail.example/', '--database', at('open.db')])
     expect(open).toMatchObject({ status: 2, stdout: '' })
-    expect(open.stderr).toMatch(/^error: over http:\/\/ anybody on the way can read the key/)
+    expect(open.stderr).toMatch(/^error: over http:\/\/ anyone on the network path can read the key/)
   })
 })
 

@@ -116,7 +116,7 @@ const faultsOfOne: [name: string, path: string, fault: Fault, message: RegExp][]
     'a redirect to another host',
     '/auteurs/9',
     () => ({ status: 302, headers: { location: 'http://ailleurs.example/x' }, body: '' }),
-    /^\/auteurs\/9: a redirect to http:\/\/ailleurs\.example; the key is for http:\/\/127\.0\.0\.1:\d+ alone$/,
+    /^\/auteurs\/9: a redirect to http:\/\/ailleurs\.example; the key is only sent to http:\/\/127\.0\.0\.1:\d+$/,
   ],
   [
     'redirects in a circle',

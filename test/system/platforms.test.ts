@@ -45,7 +45,7 @@ test('the page of CTFd works as written, and explains every warning on the way',
   expect(none).toEqual([])
   const filled = await paste(folder, fill as string)
   expect(filled.stdout).toContain('auteur: 4 added')
-  const explained = table(section(CTFD, 'What is told'), 'Warning').map(({ Warning }) => Warning)
+  const explained = table(section(CTFD, 'What the import reports'), 'Warning').map(({ Warning }) => Warning)
   const warnings = [...filled.stderr.matchAll(/^warning: \d+ ([^:]+)/gm)].map(([, warning]) => warning)
   expect(warnings.length).toBeGreaterThan(5)
   expect(explained).toEqual(expect.arrayContaining(warnings))

@@ -229,8 +229,8 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       await runSql(url, "insert into palmares_schema (version, nom) values (99, 'to come')")
       await expectRefused(['serve', '--port', '0', '--database', url], /schema 99, this program knows up to/)
       await runSql(url, 'delete from palmares_schema where version = 99; drop table noeuds')
-      await expectRefused(['serve', '--port', '0', '--database', url], /half there: the table noeuds is missing/)
-      await expectRefused(['export', '--database', url], /half there/)
+      await expectRefused(['serve', '--port', '0', '--database', url], /incomplete: the table noeuds is missing/)
+      await expectRefused(['export', '--database', url], /the schema is incomplete/)
     })
 
     test('a store without any one of its tables', async () => {
@@ -240,7 +240,7 @@ describe.skipIf(!postgresUrl)('a store on PostgreSQL', () => {
       expect(tables).toContain('miroir_ressources')
       for (const table of tables) {
         await runSql(url, `alter table ${table} rename to ailleurs`)
-        await expect(openStore(url, { create: false })).rejects.toThrow(`half there: the table ${table} is missing`)
+        await expect(openStore(url, { create: false })).rejects.toThrow(`incomplete: the table ${table} is missing`)
         await runSql(url, `alter table ailleurs rename to ${table}`)
       }
       await (await openStore(url, { create: false })).close()

@@ -32,8 +32,8 @@ export async function convertCtfd(path: string, { freeze, onProgress }: CtfdOpti
   return {
     records: records(shown, solves),
     nbAuteurs: shown.auteurs.length,
-    leftOut: leftOut.told(),
-    warnings: warnings.told(),
+    leftOut: leftOut.lines(),
+    warnings: warnings.lines(),
   }
 }
 

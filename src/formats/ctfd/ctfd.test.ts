@@ -95,8 +95,8 @@ describe.each(engines)('an export of CTFd into %s', (engine) => {
     expect(stdout.split('\n').filter((line) => line.includes('left out'))).toEqual([
       '  left out: 2 user(s) that are hidden or banned',
       '  left out: 1 challenge(s) that are not visible',
-      '  left out: 2 solve(s) of those',
-      '  left out: 1 award(s) of those',
+      '  left out: 2 solve(s) of hidden challenges or accounts',
+      '  left out: 1 award(s) of hidden accounts',
     ])
     expect(stderr.split('\n').filter((line) => line.startsWith('warning: '))).toEqual([
       'warning: 1 user(s) without a name are called user-ID: 3',

@@ -138,7 +138,8 @@ async function readSolves(source: Source, known: Known): Promise<Map<number, Sol
     const found = known.challenges.get(challenge)
     if (!found) throw new FieldError(`challenge_id names ${challenge}, which ${fileOf('challenges')} does not have`)
     if (account === null) source.leftOut.add(`solve(s) without a ${known.account}`)
-    else if (!found.isShown || !known.accounts.get(account)?.isShown) source.leftOut.add('solve(s) of those')
+    else if (!found.isShown || !known.accounts.get(account)?.isShown)
+      source.leftOut.add('solve(s) of hidden challenges or accounts')
     else solves.set(own, { account, challenge, date: read(row, 'date', naiveInstant) ?? undefined })
   })
   return solves
@@ -192,7 +193,7 @@ async function readAwards(source: Source, known: Known): Promise<Contest['awards
     const value = row.value === null ? 0 : read(row, 'value', wholePoints)
     const date = before === undefined ? null : read(row, 'date', naiveInstant)
     if (account === null) return leftOut.add(`award(s) without a ${known.account}`)
-    if (!accounts.get(account)?.isShown) return leftOut.add('award(s) of those')
+    if (!accounts.get(account)?.isShown) return leftOut.add('award(s) of hidden accounts')
     if (before !== undefined && date === null) throw new FieldError('date is missing, which --freeze needs')
     if (before !== undefined && date !== null && date >= before)
       return leftOut.add('award(s) at the freeze or after it')

@@ -55,7 +55,7 @@ export async function readTable(
 }
 
 /** Versions differ in what they have, and what they say of themselves means nothing. */
-const VERSIONS = 'exports of CTFd 2 and later do, other versions are read where they do too'
+const VERSIONS = 'the importer needs the tables of CTFd 2 or later'
 
 function nameOf(row: unknown): string {
   const found = isRow(row) ? row.id : undefined
@@ -63,12 +63,12 @@ function nameOf(row: unknown): string {
 }
 
 /** The most records of a table that are in memory at once. */
-const MAX_HELD = 5_000_000
+const MAX_RECORDS = 5_000_000
 
 /** The id of a record. Throws `FieldError` if an earlier record has the same, or if there are too many records. */
 export function readId(row: Row, before: ReadonlyMap<number, unknown>): number {
   const found = read(row, 'id', id)
   if (before.has(found)) throw new FieldError('id is there twice')
-  if (before.size >= MAX_HELD) throw new FieldError(`exceeds the limit of ${MAX_HELD} records`)
+  if (before.size >= MAX_RECORDS) throw new FieldError(`exceeds the limit of ${MAX_RECORDS} records`)
   return found
 }

@@ -244,8 +244,8 @@ test.each([
   [['export', '--format', 'csv'], /csv is for one resource: rubriques, /],
   [['export', 'comptes'], /Allowed choices are rubriques, /],
   [['export', '--format', 'xml'], /ndjson, json, csv/],
-  [['export', 'auteurs', '--with-accounts'], /--with-accounts goes with a whole dump/],
-  [['export', '--format', 'json', '--with-accounts'], /--with-accounts goes with a whole dump/],
+  [['export', 'auteurs', '--with-accounts'], /--with-accounts only works for a whole dump/],
+  [['export', '--format', 'json', '--with-accounts'], /--with-accounts only works for a whole dump/],
 ])('palmares %j is a usage error', async (args, message) => {
   const cwd = makeFolder()
   expect(await palmares(args, { cwd })).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(message) })

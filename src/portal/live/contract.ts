@@ -10,7 +10,7 @@ const RESULTS = ['appliquee', 'connue', 'refusee'] as const
 const LineResult = Type.Object({
   ligne: Type.Integer({ minimum: 1, description: 'The number of the line in the body, from 1.' }),
   resultat: Type.Enum([...RESULTS], {
-    description: 'Applied; known, as the portal holds just what the line says; or refused.',
+    description: 'Applied, already stored, or refused.',
   }),
   raison: Type.Optional(Text('Why it is refused.')),
   champs_inconnus: Type.Optional(
@@ -29,7 +29,7 @@ export const postValidations = endpoint({
   tag,
   summary: 'Apply validations and other records as they come',
   description:
-    'Lines of the dump, NDJSON, or one of them as a JSON object. They are applied in their order and in one transaction; a line that is refused leaves the others be. A line replaces its record whole, unless it has `partiel`. Validations may be sent again. Scores, places, counts and first validations are right in the next request.',
+    'Lines of the dump, NDJSON, or one of them as a JSON object. They are applied in their order and in one transaction; a refused line does not affect the others. A line replaces its record whole, unless it has `partiel`. Validations may be sent again. Scores, places, counts and first validations are right in the next request.',
   scope: 'ecriture',
   requestBody: {
     schema: Type.Object(

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Kind } from '../../model/kind.js'
+import { LIVE_TYPES } from '../../model/kinds.js'
 import type { ParsedLine } from '../parse.js'
 
 /** A line of a batch, and its number there. */
@@ -24,7 +25,7 @@ interface OpenStep extends Step {
 }
 
 /** How many steps back a line looks for one to join: the number of kinds of steps. */
-const MAX_STEPS_BACK = 8
+const MAX_STEPS_BACK = 2 * LIVE_TYPES.length
 
 /**
  * Groups lines into steps with the same result as the lines in their order. A line joins the latest step of its kind unless a

@@ -39,7 +39,7 @@ export async function connect(address: Address, options: ConnectOptions = {}): P
 }
 
 /** The server's process number that the client received when it connected. */
-export function toldProcess(client: Client): number | null {
+export function announcedProcess(client: Client): number | null {
   return (client as unknown as { processID: number | null }).processID
 }
 
@@ -156,7 +156,7 @@ const connectionFaults: Record<string, string> = {
   ENOENT: 'there is no such socket (ENOENT); check the folder of ?host=',
 }
 
-/** What is told of a fault: the text may need the address. */
+/** The message of a fault; it may need the address. */
 type Fault = readonly [fault: StoreFault, message: string | ((address: Address) => string)]
 
 const notWhole = (what: string): Fault => [
@@ -175,7 +175,7 @@ const sessionLost: Fault = ['unsupported', 'the pooler does not keep sessions; u
 const faults: Record<string, Fault> = {
   '08': away('the connection broke; check that PostgreSQL runs and look at its log'),
   '23': conflict,
-  '0A': away('a table has changed under a connection, which is made anew; try again'),
+  '0A': away('a table changed while a connection was in use; it is replaced, try again'),
   '25': away('the server ended a transaction; look at its settings and its log'),
   '25006': ['readonly', 'this is a read-only server, such as a replica; give --database the primary'],
   '26000': sessionLost,

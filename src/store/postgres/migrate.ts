@@ -107,7 +107,7 @@ async function schemaOf(address: Address, client: Client): Promise<Schema> {
   if (version === SCHEMA_VERSION && missing.length > 0)
     throw halfMigrated(address, `the table ${missing[0]} is missing`)
   if (applied.length !== version)
-    throw halfMigrated(address, `its ${version} migrations are told by ${applied.length} rows`)
+    throw halfMigrated(address, `schema ${version}, but ${applied.length} migrations are recorded`)
   const indexes = version > 0 ? (await findSearchIndexes(client)).length : 0
   return {
     pending: migrations.slice(version),
@@ -132,7 +132,7 @@ function serverFault(address: Address, found: Found): StoreError | undefined {
 function halfMigrated(address: Address, what: string): StoreError {
   return new StoreError(
     'corrupt',
-    `${address.shown}: the schema is half there: ${what}; restore a backup, or import a dump into a new database`,
+    `${address.shown}: the schema is incomplete: ${what}; restore a backup, or import a dump into a new database`,
   )
 }
 

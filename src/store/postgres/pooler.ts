@@ -1,6 +1,6 @@
 import { StoreError } from '../store.js'
 import type { Address } from './address.js'
-import { type Client, toldProcess, withClient } from './driver.js'
+import { announcedProcess, type Client, withClient } from './driver.js'
 
 /** A look at a pooler is short, unless it has no connection left. */
 const LOOK_MILLISECONDS = 10_000
@@ -13,11 +13,11 @@ const TURNS = ['one', 'other', 'other', 'one', 'one', 'other', 'other', 'one'] a
  */
 export async function refusePooler(address: Address, client: Client): Promise<void> {
   // A pooler tells a number of its own when it takes a connection.
-  if ((await processOf(client)) === toldProcess(client)) return
+  if ((await processOf(client)) === announcedProcess(client)) return
   if (await keepsSessions(address, client)) return
   throw new StoreError(
     'unsupported',
-    `${address.shown}: a pooler in transaction mode stands before the server; give --database the server itself, or a pooler in session mode (pool_mode = session)`,
+    `${address.shown}: a pooler in transaction mode is in front of the server; give --database the server itself, or a pooler in session mode (pool_mode = session)`,
   )
 }
 

@@ -11,7 +11,7 @@ const MAX_PROBE_MILLISECONDS = 1_000
 /** A replica that does not answer for so long at startup is set aside. */
 const PROVE_MILLISECONDS = 1_000
 /** Every change makes a replica lag briefly; only a longer lag is logged. */
-const LAG_WORTH_A_WORD_MILLISECONDS = 5_000
+const MIN_LOGGED_LAG_MILLISECONDS = 5_000
 
 /** Faults of a single read: the replica stays in use. */
 const PASSING: ReadonlySet<StoreFault> = new Set(['busy', 'slow'])
@@ -21,7 +21,7 @@ const LASTING: ReadonlySet<StoreFault> = new Set(['denied', 'foreign', 'missing'
 /** A streaming replica. It is used while it has exactly the newest known data, and set aside when it does not. */
 export class Replica {
   isUsable = true
-  private isToldAside = false
+  private isReported = false
   private isClosed = false
 
   constructor(
@@ -61,7 +61,7 @@ export class Replica {
   private setAside(reason: StoreError): void {
     if (!this.isUsable) return
     this.isUsable = false
-    if (!(reason instanceof Lag)) this.tell(reason.message)
+    if (!(reason instanceof Lag)) this.warnOnce(reason.message)
     void this.probe()
   }
 
@@ -98,18 +98,18 @@ export class Replica {
       try {
         await this.server.read(async (_db, found) => this.check(found))
         this.isUsable = true
-        if (this.isToldAside) this.log.info(`${this.server.address.shown}: reads go to this replica again`)
-        this.isToldAside = false
+        if (this.isReported) this.log.info(`${this.server.address.shown}: reads go to this replica again`)
+        this.isReported = false
         return
       } catch (error) {
-        if (Date.now() - since > LAG_WORTH_A_WORD_MILLISECONDS) this.tell((error as Error).message)
+        if (Date.now() - since > MIN_LOGGED_LAG_MILLISECONDS) this.warnOnce((error as Error).message)
       }
     }
   }
 
-  private tell(reason: string): void {
-    if (!this.isToldAside && !this.isClosed) this.log.warn(`${reason}; reads go to the primary meanwhile`)
-    this.isToldAside = true
+  private warnOnce(reason: string): void {
+    if (!this.isReported && !this.isClosed) this.log.warn(`${reason}; reads go to the primary meanwhile`)
+    this.isReported = true
   }
 }
 

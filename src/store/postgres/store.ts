@@ -105,7 +105,7 @@ export class PostgresStore implements Store {
       streams: this.streams.count,
       isHearing: this.beside?.watcher.heard !== undefined,
       replicas: { usable: known.filter((replica) => replica.isUsable).length, known: known.length },
-      isBusyBeside: false,
+      isThreadBusy: false,
     }
   }
 
@@ -177,7 +177,7 @@ export class PostgresStore implements Store {
   /** After a commit: this process and its siblings know its versions before the caller does. */
   private async acknowledge(change: Change, versions: Versions): Promise<void> {
     this.beside?.watcher.note(versions)
-    if (movesVersions(change)) await this.beside?.siblings?.tell(versions)
+    if (movesVersions(change)) await this.beside?.siblings?.announce(versions)
   }
 
   /** Records the version that a response will show, so that no later response shows an older one. */

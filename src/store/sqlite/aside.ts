@@ -1,18 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { DATA_KINDS } from '../../model/kinds.js'
+import { DATA_TABLES } from '../dependencies.js'
 import { REFERENCES } from '../references.js'
 import type { Connection } from './connection.js'
 import { emptyLog, logBytes } from './log.js'
 import { beginImmediate } from './transaction.js'
 
 /** The tables of the data, referenced tables first. */
-const DATA_TABLES: readonly string[] = [
-  ...DATA_KINDS.flatMap(({ table, list }) => (list ? [table, list.table] : [table])),
-  ...['classements', 'noeuds'],
-]
+const TABLES: readonly string[] = [...DATA_TABLES, 'classements', 'noeuds']
 
 /** Other tables that refer to each other or to the data. */
-const ACCOUNT_TABLES = new Set(REFERENCES.map(({ child }) => child).filter((table) => !DATA_TABLES.includes(table)))
+const ACCOUNT_TABLES = new Set(REFERENCES.map(({ child }) => child).filter((table) => !TABLES.includes(table)))
 
 /** Prefix of tables that are not part of the portal yet. */
 const NEW = 'neuf_'
@@ -59,7 +56,7 @@ export class Aside {
     private readonly db: Connection,
     private readonly limits: AsideLimits,
   ) {
-    this.tables = DATA_TABLES.map((name) => ({
+    this.tables = TABLES.map((name) => ({
       name,
       key: this.column(`select name from pragma_table_info('${name}') where pk > 0 order by pk`),
       searched: this.column(`select name from pragma_table_info('${searchOf(name)}')`),
@@ -115,7 +112,7 @@ export class Aside {
 
   /** Replaces the old tables with the new ones, in the current transaction. */
   swap(): void {
-    const list = DATA_TABLES.map((name) => `'${name}'`).join(', ')
+    const list = TABLES.map((name) => `'${name}'`).join(', ')
     const triggers = this.column(`select sql from sqlite_master where type = 'trigger' and tbl_name in (${list})`)
     const names = this.tables.flatMap(({ name, searched }) => (searched.length > 0 ? [name, searchOf(name)] : [name]))
     for (const name of names) this.db.script(`drop table main.${name}`)
@@ -144,7 +141,7 @@ export class Aside {
     for (const { name, searched } of this.tables) {
       // References point to the new tables, so that writers of the old ones are not affected. Renaming a table also changes the
       // references to it.
-      this.db.script(DATA_TABLES.reduce((sql, each) => this.renamed(sql, each), this.sqlOf(name)))
+      this.db.script(TABLES.reduce((sql, each) => this.renamed(sql, each), this.sqlOf(name)))
       for (const index of this.column(
         `select name from sqlite_master where type = 'index' and tbl_name = '${name}' and sql is not null`,
       )) {

@@ -6,9 +6,9 @@ import { transaction } from './transaction.js'
 
 type Merge<T> = (db: Db) => Promise<T>
 
-/** What a merge of less staged data writes is no burden for the log. */
+/** Smaller imports are merged in place: their log stays short. */
 const MIN_ASIDE_BYTES = 8 * 1024 * 1024
-/** Nor is it worth writing a portal anew that is more than so many times as large. */
+/** So are imports much smaller than the portal: rewriting it would cost more. */
 const MAX_ASIDE_RATIO = 8
 const TEMPORARY_CACHE_KIB = 32 * 1024
 

@@ -110,7 +110,7 @@ export function openReader(path: string): Connection {
   return reader
 }
 
-/** A writer never blocks its thread for a lock: whoever begins a transaction waits in the event loop. */
+/** Fails at once if the file is locked; `beginImmediate` retries without blocking the thread. */
 export function openWriter(path: string): Connection {
   const writer = new Connection(path, { busyTimeoutMilliseconds: 0 })
   writer.script('pragma synchronous = full; pragma cache_size = -16384; pragma journal_size_limit = 67108864')

@@ -27,9 +27,9 @@ import { transaction, WRITER_PATIENCE_MILLISECONDS } from './transaction.js'
 
 /** Snapshots open at once. One is enough while no read waits for anything but the store. */
 const MAX_READERS = 8
-/** Threads for long reads: one that takes its time does not keep a second from its turn. */
+/** Threads for long reads, so that a slow one does not block a second. */
 const MAX_READING_THREADS = 2
-/** Threads for reads that last; whoever asks for them asks for fewer at once. */
+/** Threads for streams; each endpoint has a lower limit of its own. */
 const MAX_STREAMING_THREADS = 8
 
 /** An eager follower looks whether another connection has committed so often; a look takes some 5 µs. */
@@ -140,13 +140,13 @@ export class SqliteStore implements Store {
   }
 
   state(): StoreState {
-    const isBusyBeside = this.threads.some((thread) => thread.isBusy)
+    const isThreadBusy = this.threads.some((thread) => thread.isBusy)
     return {
       reads: { primary: this.reads, replica: 0 },
       streams: this.streaming.count,
       isHearing: true,
       replicas: { usable: 0, known: 0 },
-      isBusyBeside,
+      isThreadBusy,
     }
   }
 

@@ -27,7 +27,7 @@ port.on('message', async (call: Call) => {
   if (call[0] === 'close') port.close()
 })
 
-/** What fails to open is told as what fails later is: as the answer to whoever asked. */
+/** A connection that cannot be opened fails the call that needed it, like any later error. */
 async function answer([method, ...given]: Call): Promise<Answer> {
   try {
     connection ??= kind === 'reader' ? openReader(path) : openWriter(path)
