@@ -322,7 +322,7 @@ describe.each(engines)('a refused file leaves %s unchanged:', (engine) => {
       'db/config.json has no user_mode; exports of CTFd 2 and later do',
     ])
     expect(await tables({ solves: old.solves as never })).toEqual([
-      'db/solves.json has no challenge_id, user_id; exports of CTFd 2 and later do, other versions are read where they do too',
+      'db/solves.json has no challenge_id, user_id; the importer needs the tables of CTFd 2 or later',
     ])
   })
 
@@ -551,9 +551,9 @@ test('options that exclude each other are a usage error; a folder and a missing 
   const wrong: [string[], number, RegExp][] = [
     [['--with-accounts', '--format', 'ctfd', 'x'], 2, /^error: --with-accounts only works with --format ndjson\n$/],
     [['--freeze', 'x'], 2, /^error: --freeze only works with --format ctfd\n$/],
-    [['--freeze', '--format', 'ctftime', 'x'], 2, /--freeze goes with/],
+    [['--freeze', '--format', 'ctftime', 'x'], 2, /--freeze only works with/],
     [['--scale', '10', 'x'], 2, /^error: --scale only works with --format ctfd-scoreboard or ctftime\n$/],
-    [['--scale', '10', '--format', 'ctfd', 'x'], 2, /--scale goes with/],
+    [['--scale', '10', '--format', 'ctfd', 'x'], 2, /--scale only works with/],
     [['--format', 'ctfd', '-'], 2, /^error: --format ctfd takes a file, not standard input\n$/],
     [['--format', 'csv', 'x'], 2, /It takes one of ndjson, ctfd, ctfd-scoreboard, ctftime\./],
     ...['0', '-1', 'x', '1e9', ''].map((scale): [string[], number, RegExp] => [
