@@ -254,7 +254,7 @@ describe.each(engines)('signing in on %s', (engine) => {
     test('ends when the key is revoked', async () => {
       const [{ id_cle }] = await keysOf(key)
       await server.store.write({ comptes: true }, (db) => revokeCle(db, id_cle, nowSeconds()))
-      expect(await refused()).toMatch(/was ended/)
+      expect(await refused()).toMatch(/was revoked/)
     })
 
     test('ends when the key expires, which its cookie announces', async () => {
@@ -312,7 +312,7 @@ describe.each(engines)('signing in on %s', (engine) => {
       for (let i = 0; i < 99; i++) await withCookie('/rootme/login', `api_key=${key}`)
       expect((await withCookie('/rootme/auteurs/1', `spip_session=${session}`)).status).toBe(200)
       await withCookie('/rootme/login', `api_key=${key}`)
-      expect(await refused()).toMatch(/was ended/)
+      expect(await refused()).toMatch(/was revoked/)
       expect((await withCookie('/rootme/auteurs/1', `spip_session=${own}`)).status).toBe(200)
       for (let i = 0; i < 5; i++) await withCookie('/rootme/login', `api_key=${key}`)
       const [{ id_cle }] = await keysOf(key)
@@ -329,7 +329,7 @@ describe.each(engines)('signing in on %s', (engine) => {
           await setDisabled(db, id_compte, isDisabled)
         })
       await disable(true)
-      expect(await refused()).toMatch(/was ended/)
+      expect(await refused()).toMatch(/was revoked/)
       await dialectErrorOf(await withCookie('/rootme/login', `api_key=${key}`), 401)
       await disable(false)
     })
