@@ -78,7 +78,7 @@ describe.each(engines)('a request with many credentials on %s', (engine) => {
     })
   })
 
-  describe('one of which is valid', () => {
+  describe('with a valid one among them', () => {
     test('is admitted if that one is among the first four, sessions first; the others are ignored', async () => {
       expect((await ask([...keys(3), await newKey()])).status).toBe(200)
       await problemOf(await ask([...keys(4), await newKey()]), 'credential_invalid')

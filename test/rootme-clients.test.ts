@@ -25,7 +25,7 @@ const idsOf = {
 const collections = ['auteurs', 'challenges', 'classement'] as const
 const nameOf = { auteurs: 'id_auteur', challenges: 'id_challenge', classement: 'id_auteur' }
 
-/** A typical client: a base address, a cookie, and responses of which it only reads the body. */
+/** A typical client: a base address, a cookie, and responses. It reads only their bodies. */
 class Client {
   cookie = ''
   requests = 0

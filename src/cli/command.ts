@@ -5,7 +5,7 @@ import { openStore } from '../store/open.js'
 import type { OpenOptions } from '../store/opening.js'
 import type { Store } from '../store/store.js'
 
-/** A command with settings as its options, each of which the environment may give. Its action receives `OptionsOf` them. */
+/** A command with settings as its options. The environment may set each of them. Its action receives `OptionsOf` them. */
 export function command(name: string, description: string, settings: Settings): Command {
   const made = new Command(name).description(description)
   for (const [option, setting] of Object.entries(settings)) made.addOption(toOption(option, setting))

@@ -106,7 +106,7 @@ export class Admission {
 
 type Admit = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
-/** The cookies that may hold a credential: of which kind, and where in the value the secret is if it is not the whole. */
+/** The cookies that may contain a credential, its kind, and where the secret is if it is only a part of the value. */
 export type Cookies = ReadonlyMap<string, { kind: Presented['kind']; secretIn?(value: string): string }>
 /** Why a request goes no further; undefined: it does. */
 type Refusal = Problem | undefined

@@ -195,7 +195,7 @@ const faults: Record<string, Fault> = {
   '42P01': notWhole('a table'),
   '42703': notWhole('a column'),
   '53100': ['full', 'the disk of the server is full; free some space'],
-  '53300': ['busy', 'the server takes no more connections; raise its max_connections or lower --database-connections'],
+  '53300': ['busy', 'the server has reached max_connections; raise it or lower --database-connections'],
   '53': away('the server is short of memory or other means; look at its log'),
   '55P03': ['busy', 'another process holds a lock; try again when it has finished'],
   '55': away('the server is in a state where it does not do this; look at its log'),
