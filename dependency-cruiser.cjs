@@ -136,7 +136,7 @@ module.exports = {
       name: 'config-read-at-the-top',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(main|config|cli/)' },
-      to: { path: '^src/(config|settings)[.]ts$' },
+      to: { path: '^src/(config|options)[.]ts$' },
     },
     {
       name: 'client-and-server-know-only-the-wire',

@@ -13,17 +13,17 @@ import { environnementsVirtuelsRoutes } from './environnements_virtuels/routes.j
 import type { Trafic } from './exploitation/contract.js'
 import { exploitationRoutes } from './exploitation/routes.js'
 import { Admission, requireSession } from './http/admission.js'
-import { type BudgetSettings, Budgets } from './http/budgets.js'
+import { type BudgetOptions, Budgets } from './http/budgets.js'
 import { ResponseCache } from './http/cache.js'
 import { healthRoutes } from './http/health.js'
 import { WHOLE_LIMITS, type WholeLimits } from './http/large.js'
 import { refuseOtherMethods, refuseUnknownPath } from './http/methods.js'
 import type { Metrics } from './http/metrics.js'
 import { describe, type Operation } from './http/openapi.js'
-import { type OriginSettings, Origins } from './http/origin.js'
+import { type OriginOptions, Origins } from './http/origin.js'
 import { pageRoutes } from './http/page.js'
 import { etagOf, type ServeDeps, sendReady, serveActions, serveReads } from './http/serve.js'
-import { createHttpServer, type HttpSettings } from './http/server.js'
+import { createHttpServer, type HttpOptions } from './http/server.js'
 import { TurnVersions } from './http/turn.js'
 import { serveWholes } from './http/whole.js'
 import { toJsonBuffer } from './json.js'
@@ -37,12 +37,12 @@ import { rubriquesRoutes } from './rubriques/routes.js'
 import type { Store } from './store/store.js'
 
 /** What the server needs of the options of `serve`, under the same names, and of what follows from them. */
-export interface AppSettings
-  extends BudgetSettings,
+export interface AppOptions
+  extends BudgetOptions,
     LoginLimits,
     QueueBounds,
-    Omit<HttpSettings, 'log'>,
-    OriginSettings,
+    Omit<HttpOptions, 'log'>,
+    OriginOptions,
     Bounds {
   /** The base address of the portal's pages. */
   portalUrl: string
@@ -56,7 +56,7 @@ export interface AppSettings
 
 export interface AppDeps {
   store: Store
-  settings: AppSettings
+  options: AppOptions
   metrics: Metrics
   /** What this process and those beside it have counted. */
   observe(): Promise<Trafic>
@@ -67,18 +67,18 @@ export interface AppDeps {
 }
 
 /** The whole server: its scopes, and in each what it serves. */
-export function buildApp({ store, settings, metrics, observe, limits, log, wholeLimits }: AppDeps): FastifyInstance {
+export function buildApp({ store, options, metrics, observe, limits, log, wholeLimits }: AppDeps): FastifyInstance {
   metrics.watch(store)
-  const origins = new Origins(settings)
-  const budgets = new Budgets(settings, limits)
-  const app = createHttpServer({ ...settings, log }, { metrics, origins, budgets, rewriteUrl })
+  const origins = new Origins(options)
+  const budgets = new Budgets(options, limits)
+  const app = createHttpServer({ ...options, log }, { metrics, origins, budgets, rewriteUrl })
   const guard = new Guard(store)
   const admission = new Admission(guard, new TurnVersions(store, app.server), budgets)
-  const challengeUrl = challengeUrls(settings.portalUrl)
-  const cache = new ResponseCache(store.changes.donnees, settings.cacheMegabytes * 1_000_000)
-  const deps: ServeDeps = { store, cache, origins, admission, metrics, challengeUrl, bounds: settings }
+  const challengeUrl = challengeUrls(options.portalUrl)
+  const cache = new ResponseCache(store.changes.donnees, options.cacheMegabytes * 1_000_000)
+  const deps: ServeDeps = { store, cache, origins, admission, metrics, challengeUrl, bounds: options }
   const wholeDeps = { ...deps, limits: wholeLimits ?? WHOLE_LIMITS }
-  const auth = { store, login: new Login(store, settings, limits), allowGetLogin: !settings.refuseGetLogin }
+  const auth = { store, login: new Login(store, options, limits), allowGetLogin: !options.refuseGetLogin }
   const operations: Operation[] = []
   const record = (access: Access) => (endpoint: Operation['endpoint'], isHeld: boolean) =>
     operations.push({ endpoint, access, isHeld })
@@ -94,7 +94,7 @@ export function buildApp({ store, settings, metrics, observe, limits, log, whole
   app.register(async (open) => {
     open.addHook('onRequest', admission.optional)
     loginRoutes(serveActions(open, deps, record('open')), auth)
-    if (settings.openCtftime) ctftimeRoutes(serveWholes(open, wholeDeps, record('open')))
+    if (options.openCtftime) ctftimeRoutes(serveWholes(open, wholeDeps, record('open')))
     // No row is read for it, and it is the same until the server ends.
     open.get('/openapi.json', (request, reply) => sendReady(request, reply, document(), { admission, isCached: true }))
   })
@@ -110,10 +110,10 @@ export function buildApp({ store, settings, metrics, observe, limits, log, whole
     auteursRoutes(serve)
     classementRoutes(serve)
     environnementsVirtuelsRoutes(serve)
-    portalRoutes(serveActions(guarded, deps, record('credential')), { store, bounds: settings })
+    portalRoutes(serveActions(guarded, deps, record('credential')), { store, bounds: options })
     const serveWhole = serveWholes(guarded, wholeDeps, record('credential'))
     exportRoutes(serveWhole)
-    if (!settings.openCtftime) ctftimeRoutes(serveWhole)
+    if (!options.openCtftime) ctftimeRoutes(serveWhole)
 
     compteRoutes(serveActions(guarded, deps, record('credential')), auth)
 
@@ -121,7 +121,7 @@ export function buildApp({ store, settings, metrics, observe, limits, log, whole
       signedIn.addHook('onRequest', requireSession)
       const serveSession = serveActions(signedIn, deps, record('session'))
       sessionRoutes(serveSession, auth)
-      exploitationRoutes(serveSession, { store, version: settings.version, observe })
+      exploitationRoutes(serveSession, { store, version: options.version, observe })
     })
   })
 
@@ -135,7 +135,7 @@ export function buildApp({ store, settings, metrics, observe, limits, log, whole
   app.register(async (others) => refuseOtherMethods(others, admission, operations))
 
   const document = once(() => {
-    const body = toJsonBuffer(describe(operations, settings.version, settings.publicUrl))
+    const body = toJsonBuffer(describe(operations, options.version, options.publicUrl))
     return { body, etag: etagOf(body) }
   })
   return app

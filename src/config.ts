@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { InvalidArgumentError, Option } from 'commander'
-import type { AppSettings } from './app.js'
+import type { AppOptions } from './app.js'
 import { CommandError, readFlag, SecretArgumentError } from './forms.js'
 import { hostName } from './http/host.js'
-import type { ServeOptions, Setting } from './settings.js'
+import type { CommandOption, ServeOptions } from './options.js'
 import type { Serving } from './store/opening.js'
 import { isPostgres } from './store/postgres/address.js'
 import type { StoreLog } from './store/store.js'
@@ -12,22 +12,22 @@ import type { StoreLog } from './store/store.js'
 /** The version of the package. */
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 
-/** Turns a setting into an option of the command line that the environment may also set; the flag wins. */
-export function toOption(name: string, setting: Setting): Option {
+/** An option as the parser of the command line takes it. The environment may also set it; the flag wins. */
+export function toOption(name: string, described: CommandOption): Option {
   const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-  const variable = setting.variable ?? `PALMARES_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`
-  const option = new Option(setting.value ? `${flag} ${setting.value}` : flag)
+  const variable = described.variable ?? `PALMARES_${flag.slice(2).replaceAll('-', '_').toUpperCase()}`
+  const option = new Option(described.value ? `${flag} ${described.value}` : flag)
   const fromEnvironment = process.env[variable]
-  option.description = `${setting.description} (env: ${variable})`
-  if (setting.parse) option.argParser(named(flag, setting.parse, option))
+  option.description = `${described.description} (env: ${variable})`
+  if (described.parse) option.argParser(named(flag, described.parse, option))
   if (fromEnvironment !== undefined && fromEnvironment !== '') {
-    const parse = setting.value ? setting.parse : readFlag
+    const parse = described.value ? described.parse : readFlag
     option.default(readVariable(variable, fromEnvironment, parse && named(variable, parse, option)), `from ${variable}`)
-  } else if (setting.default !== undefined) option.default(setting.default)
+  } else if (described.default !== undefined) option.default(described.default)
   return option
 }
 
-type Parse = NonNullable<Setting['parse']>
+type Parse = NonNullable<CommandOption['parse']>
 
 /** A parser whose errors start with a name. A list from the flag replaces that of the environment. */
 function named(name: string, parse: Parse, option: Option): (text: string, before?: unknown) => never {
@@ -42,10 +42,10 @@ function named(name: string, parse: Parse, option: Option): (text: string, befor
 }
 
 /** The one frozen value from which the server is built: the options, and what follows from them. */
-export type ServerSettings = Readonly<ServeOptions & Pick<AppSettings, 'tls' | 'version'>>
+export type ServerOptions = Readonly<ServeOptions & Pick<AppOptions, 'tls' | 'version'>>
 
 /** Throws a line for the operator where options contradict each other or a file cannot be used. */
-export function toServerSettings(options: ServeOptions): ServerSettings {
+export function toServerOptions(options: ServeOptions): ServerOptions {
   checkRootmeHosts(options)
   return Object.freeze({ ...options, tls: readTls(options), version: VERSION })
 }
@@ -99,7 +99,7 @@ function checkKey(key: string, where: string): string {
   return key
 }
 
-function readTls({ tlsCert, tlsKey }: ServeOptions): AppSettings['tls'] {
+function readTls({ tlsCert, tlsKey }: ServeOptions): AppOptions['tls'] {
   if (tlsCert === undefined && tlsKey === undefined) return undefined
   if (tlsCert === undefined || tlsKey === undefined) throw new CommandError('--tls-cert and --tls-key go together', 2)
   const cert = readNamed(tlsCert)
@@ -128,7 +128,7 @@ function checkTls(options: SecureContextOptions, fault: string): void {
   }
 }
 
-function readVariable(variable: string, text: string, parse: Setting['parse']): unknown {
+function readVariable(variable: string, text: string, parse: CommandOption['parse']): unknown {
   try {
     return parse ? parse(text) : text
   } catch (error) {

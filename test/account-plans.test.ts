@@ -6,7 +6,7 @@ import { endCredentials } from '../src/auth/ending.js'
 import { Login } from '../src/auth/login.js'
 import { endSession, insertSession } from '../src/auth/sessions-queries.js'
 import { digest } from '../src/auth/tokens.js'
-import { toServerSettings } from '../src/config.js'
+import { toServerOptions } from '../src/config.js'
 import { nowSeconds } from '../src/instant.js'
 import { LocalLimits } from '../src/limits/local.js'
 import { openStore } from '../src/store/open.js'
@@ -37,7 +37,7 @@ describe.each(engines)('on %s, no statement scans ended credentials', (engine) =
       statements.push(sql)
       for (const walk of await walksOf(db, sql, values, TABLES, WIDE)) walks.push(`${walk}: ${sql}`)
     })
-    login = new Login(watched, toServerSettings(defaultOptions()), new LocalLimits())
+    login = new Login(watched, toServerOptions(defaultOptions()), new LocalLimits())
     made = {
       'a login': () => login.signIn(ACCOUNT.login, ACCOUNT.password, '203.0.113.1'),
       'a login that ends the oldest session': async () => {

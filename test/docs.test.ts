@@ -70,11 +70,11 @@ describe('docs/API.md', () => {
     expect(rows.filter(({ When }) => !When)).toEqual([])
   })
 
-  test('gives the limits that the settings of serve set', () => {
+  test('gives the limits that the options of serve set', () => {
     const options = optionsOf('serve')
-    for (const row of table(section(API, 'Limits'), 'Limit').filter(({ Setting }) => Setting !== 'none')) {
-      const option = options.find(({ long }) => long === row.Setting)
-      expect(row.Default?.replace(/,/g, ''), row.Setting).toMatch(new RegExp(`^${option?.defaultValue}\\b`))
+    for (const row of table(section(API, 'Limits'), 'Limit').filter(({ Option }) => Option !== 'none')) {
+      const option = options.find(({ long }) => long === row.Option)
+      expect(row.Default?.replace(/,/g, ''), row.Option).toMatch(new RegExp(`^${option?.defaultValue}\\b`))
     }
   })
 

@@ -9,7 +9,7 @@ import { buildApp } from '../src/app.js'
 import { createKey } from '../src/auth/cles.js'
 import { findCompte, insertCompte } from '../src/auth/comptes-queries.js'
 import { hashPassword } from '../src/auth/passwords.js'
-import { toServerSettings } from '../src/config.js'
+import { toServerOptions } from '../src/config.js'
 import type { WholeLimits } from '../src/http/large.js'
 import { Metrics } from '../src/http/metrics.js'
 import { trafficAlone } from '../src/http/traffic.js'
@@ -17,9 +17,9 @@ import { nowSeconds } from '../src/instant.js'
 import type { Limits } from '../src/limits/limits.js'
 import { LocalLimits } from '../src/limits/local.js'
 import type { Scope } from '../src/model/scopes.js'
+import { defaultsOf, SERVE_OPTIONS, type ServeOptions } from '../src/options.js'
 import { exportText } from '../src/portal/export/export.js'
 import { type ImportReport, importDump } from '../src/portal/import.js'
-import { defaultsOf, type ServeOptions, serveSettings } from '../src/settings.js'
 import { EVERYTHING } from '../src/store/journal.js'
 import { openStore } from '../src/store/open.js'
 import type { Serving } from '../src/store/opening.js'
@@ -253,7 +253,7 @@ export async function serveStore(
   const metrics = new Metrics()
   const app = buildApp({
     store,
-    settings: toServerSettings({ ...defaultOptions(), rateLimit: 0, ...options.settings }),
+    options: toServerOptions({ ...defaultOptions(), rateLimit: 0, ...options.settings }),
     metrics,
     observe: () => trafficAlone(metrics),
     limits: options.limits ?? new LocalLimits(vi.isFakeTimers() ? Date.now : endlessMinute),
@@ -268,5 +268,5 @@ const endlessMinute = () => 0
 
 /** The defaults of the options of `serve`. */
 export function defaultOptions(): ServeOptions {
-  return { ...defaultsOf(serveSettings), database: '', port: 0, metricsPort: 0 }
+  return { ...defaultsOf(SERVE_OPTIONS), database: '', port: 0, metricsPort: 0 }
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { addressKey } from '../src/limits/address.js'
 import { LocalLimiter, LocalLimits } from '../src/limits/local.js'
-import type { ServeOptions } from '../src/settings.js'
+import type { ServeOptions } from '../src/options.js'
 import { ACCOUNT, addAccount, addKey, engines, startServer, type TestServer } from './harness.js'
 import { BOB, petitPortail, postLogin, problemOf, sessionOf } from './wire.js'
 

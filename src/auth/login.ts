@@ -45,11 +45,11 @@ export class Login {
 
   constructor(
     private readonly store: Store,
-    settings: LoginLimits & QueueBounds,
+    options: LoginLimits & QueueBounds,
     limits: Limits,
   ) {
-    this.checker = new PasswordChecker(settings)
-    this.throttle = new LoginThrottle(settings, limits)
+    this.checker = new PasswordChecker(options)
+    this.throttle = new LoginThrottle(options, limits)
   }
 
   /** A new session. Throws `login_refused`, `login_throttled` or `overloaded`. */

@@ -25,10 +25,10 @@ export class LoginThrottle {
   private readonly fromUnknown: Limiter
   private readonly byAddress = new Map<string, Tries>()
 
-  constructor(settings: LoginLimits, limits: Limits) {
-    this.perLogin = limits.limiter('echecs_login', settings.loginRateLimit, WINDOW_SECONDS)
-    this.perAddress = limits.limiter('echecs_adresse', settings.loginAddressRateLimit, WINDOW_SECONDS)
-    this.fromUnknown = limits.limiter('echecs_inconnues', settings.loginTotalRateLimit, WINDOW_SECONDS)
+  constructor(options: LoginLimits, limits: Limits) {
+    this.perLogin = limits.limiter('echecs_login', options.loginRateLimit, WINDOW_SECONDS)
+    this.perAddress = limits.limiter('echecs_adresse', options.loginAddressRateLimit, WINDOW_SECONDS)
+    this.fromUnknown = limits.limiter('echecs_inconnues', options.loginTotalRateLimit, WINDOW_SECONDS)
   }
 
   /**

@@ -14,14 +14,14 @@ import { lockOperators } from '../auth/operators.js'
 import { hashPassword, passwordFault } from '../auth/passwords.js'
 import { CommandError, integer } from '../forms.js'
 import { formatInstant, nowSeconds } from '../instant.js'
-import { database, json, type OptionsOf, removeOperators } from '../settings.js'
+import { database, json, type OptionsOf, removeOperators } from '../options.js'
 import type { Change, Db, Store } from '../store/store.js'
 import { countCodePoints } from '../text.js'
 import { command, readStandardInput, withStore } from './command.js'
 import { print, printJson, printTable } from './output.js'
 
 const passwordStdin = { description: 'read the password from standard input' }
-const addSettings = {
+const ADD_OPTIONS = {
   database,
   idAuteur: {
     value: '<id>',
@@ -31,9 +31,9 @@ const addSettings = {
   passwordStdin,
   operator: { description: 'mark the account as an operator' },
 }
-const listSettings = { database, json }
-const passwdSettings = { database, passwordStdin }
-const endSettings = { database, removeOperators }
+const LIST_OPTIONS = { database, json }
+const PASSWD_OPTIONS = { database, passwordStdin }
+const END_OPTIONS = { database, removeOperators }
 
 export function accountsCommand(): Command {
   return new Command('accounts')
@@ -47,9 +47,9 @@ export function accountsCommand(): Command {
 }
 
 function addCommand(): Command {
-  return command('add', 'Add an account for an author. Creates the store if needed, and migrates it.', addSettings)
+  return command('add', 'Add an account for an author. Creates the store if needed, and migrates it.', ADD_OPTIONS)
     .argument('<login>')
-    .action(async (login: string, options: OptionsOf<typeof addSettings>, self: Command) => {
+    .action(async (login: string, options: OptionsOf<typeof ADD_OPTIONS>, self: Command) => {
       const { idAuteur, operator } = options
       if (idAuteur === undefined) self.error("error: required option '--id-auteur <id>' not specified")
       checkPasswordStdin(options, self)
@@ -72,7 +72,7 @@ async function addCompte(db: Db, compte: Omit<CompteRow, 'id_compte'>): Promise<
 }
 
 function listCommand(): Command {
-  return command('list', 'List the accounts.', listSettings).action(async (options: OptionsOf<typeof listSettings>) => {
+  return command('list', 'List the accounts.', LIST_OPTIONS).action(async (options: OptionsOf<typeof LIST_OPTIONS>) => {
     const rows = await withStore(options.database, { create: false }, (store) => store.read(listComptes))
     const comptes = rows.map(presentCompte)
     const yes = (flag: boolean) => (flag ? 'yes' : '')
@@ -103,9 +103,9 @@ function presentCompte(row: CompteRow) {
 }
 
 function passwdCommand(): Command {
-  return command('passwd', 'Change a password; the sessions and keys of the account end at once.', passwdSettings)
+  return command('passwd', 'Change a password; the sessions and keys of the account end at once.', PASSWD_OPTIONS)
     .argument('<login>')
-    .action(async (login: string, options: OptionsOf<typeof passwdSettings>, self: Command) => {
+    .action(async (login: string, options: OptionsOf<typeof PASSWD_OPTIONS>, self: Command) => {
       checkPasswordStdin(options, self)
       await withStore(options.database, { create: false }, async (store) => {
         const motDePasse = await readPassword()
@@ -119,9 +119,9 @@ function passwdCommand(): Command {
 }
 
 function disableCommand(): Command {
-  return command('disable', 'Disable an account; its sessions and keys end at once.', endSettings)
+  return command('disable', 'Disable an account; its sessions and keys end at once.', END_OPTIONS)
     .argument('<login>')
-    .action(async (login: string, options: OptionsOf<typeof endSettings>) => {
+    .action(async (login: string, options: OptionsOf<typeof END_OPTIONS>) => {
       await withStore(options.database, { create: false }, (store) =>
         changeCompte(store, login, async (db, compte) => {
           if (!options.removeOperators) await refuseLastOperator(db, login)
@@ -156,9 +156,9 @@ async function refuseLastOperator(db: Db, login: string): Promise<void> {
 }
 
 function removeCommand(): Command {
-  return command('remove', 'Remove an account with its sessions and keys, at once; its author stays.', endSettings)
+  return command('remove', 'Remove an account with its sessions and keys, at once; its author stays.', END_OPTIONS)
     .argument('<login>')
-    .action(async (login: string, options: OptionsOf<typeof endSettings>) => {
+    .action(async (login: string, options: OptionsOf<typeof END_OPTIONS>) => {
       await withStore(options.database, { create: false }, (store) =>
         changeCompte(store, login, async (db, compte) => {
           if (!options.removeOperators) await refuseLastOperator(db, login)
@@ -184,7 +184,7 @@ async function changeCompte(
 }
 
 /** Before a store is opened, which may make one. */
-function checkPasswordStdin({ passwordStdin: given }: OptionsOf<typeof passwdSettings>, self: Command): void {
+function checkPasswordStdin({ passwordStdin: given }: OptionsOf<typeof PASSWD_OPTIONS>, self: Command): void {
   if (!given) self.error('error: give the password on standard input, with --password-stdin')
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { database } from '../settings.js'
+import { database } from '../options.js'
 import { command, withStore } from './command.js'
 import { print } from './output.js'
 

@@ -1,20 +1,20 @@
 import type { Command } from 'commander'
 import { CommandError } from '../forms.js'
+import { database, type OptionsOf } from '../options.js'
 import { type CheckReport, checkPortal, repairPortal } from '../portal/check.js'
-import { database, type OptionsOf } from '../settings.js'
 import type { Store } from '../store/store.js'
 import { command, withStore } from './command.js'
 import { print } from './output.js'
 import { type Progress, startProgress } from './progress.js'
 
-const settings = {
+const OPTIONS = {
   database,
   repair: { description: 'first rebuild scores, counts, places and search from the records' },
 }
 
 export function checkCommand(): Command {
-  return command('check', 'Check a store: its file, references, scores, places and search.', settings).action(
-    async (options: OptionsOf<typeof settings>) => {
+  return command('check', 'Check a store: its file, references, scores, places and search.', OPTIONS).action(
+    async (options: OptionsOf<typeof OPTIONS>) => {
       await withStore(options.database, { create: false }, async (store) => {
         const progress = startProgress()
         const { counts, findings } = await work(store, options.repair === true, progress).finally(progress.stop)

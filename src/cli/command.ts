@@ -1,14 +1,14 @@
 import { Command } from 'commander'
 import { toOption } from '../config.js'
-import type { Settings } from '../settings.js'
+import type { CommandOptions } from '../options.js'
 import { openStore } from '../store/open.js'
 import type { OpenOptions } from '../store/opening.js'
 import type { Store } from '../store/store.js'
 
-/** A command with settings as its options. The environment may set each of them. Its action receives `OptionsOf` them. */
-export function command(name: string, description: string, settings: Settings): Command {
+/** A command with options, each of which the environment may set. Its action receives `OptionsOf` them. */
+export function command(name: string, description: string, options: CommandOptions): Command {
   const made = new Command(name).description(description)
-  for (const [option, setting] of Object.entries(settings)) made.addOption(toOption(option, setting))
+  for (const [option, described] of Object.entries(options)) made.addOption(toOption(option, described))
   return made
 }
 

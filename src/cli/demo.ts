@@ -3,11 +3,11 @@ import { relative } from 'node:path'
 import type { Command } from 'commander'
 import { hashPassword } from '../auth/passwords.js'
 import { digest, makeApiKey, makeSessionToken, shownPrefix } from '../auth/tokens.js'
-import { toServerSettings, toServing } from '../config.js'
+import { toServerOptions, toServing } from '../config.js'
 import { formatInstant, nowSeconds } from '../instant.js'
+import { defaultsOf, HTTP_OPTIONS, type OptionsOf, SERVE_OPTIONS, type ServeOptions } from '../options.js'
 import { type DemoLine, demoPortal } from '../portal/demo.js'
 import { importDump } from '../portal/import.js'
-import { defaultsOf, httpSettings, type OptionsOf, type ServeOptions, serveSettings } from '../settings.js'
 import { showDatabaseUrl } from '../store/open.js'
 import type { Store } from '../store/store.js'
 import { command, withStore } from './command.js'
@@ -22,23 +22,23 @@ const PORT_ADVICE = '--port (`npm start -- --port 8081`)'
 const DEMO_LINES = 35_000
 const KEY_SECONDS = 365 * 24 * 3600
 
-const settings = {
-  database: { ...serveSettings.database, default: 'sqlite:data/demo.db' },
-  port: serveSettings.port,
-  ...httpSettings,
+const OPTIONS = {
+  database: { ...SERVE_OPTIONS.database, default: 'sqlite:data/demo.db' },
+  port: SERVE_OPTIONS.port,
+  ...HTTP_OPTIONS,
   portalUrl: {
-    ...httpSettings.portalUrl,
-    description: `${httpSettings.portalUrl.description}; without it, this server's`,
+    ...HTTP_OPTIONS.portalUrl,
+    description: `${HTTP_OPTIONS.portalUrl.description}; without it, this server's`,
     default: undefined,
   },
-  logLevel: { ...httpSettings.logLevel, default: 'warn' },
+  logLevel: { ...HTTP_OPTIONS.logLevel, default: 'warn' },
 }
 
 export function demoCommand(): Command {
-  return command('demo', 'Serve a generated demo portal, on this machine only.', settings).action(
-    async (given: OptionsOf<typeof settings>) => {
+  return command('demo', 'Serve a generated demo portal, on this machine only.', OPTIONS).action(
+    async (given: OptionsOf<typeof OPTIONS>) => {
       const { claimPort, makeLog } = await import('./serving.js')
-      const options = toServerSettings(toServeOptions(given, await claimPort(HOST, given.port, PORT_ADVICE)))
+      const options = toServerOptions(toServeOptions(given, await claimPort(HOST, given.port, PORT_ADVICE)))
       const log = makeLog(options.logLevel)
       await withStore(options.database, { create: true, serving: toServing(options, log) }, async (store) => {
         const account = await fillOnce(store, options.database)
@@ -54,10 +54,10 @@ export function demoCommand(): Command {
 }
 
 /** Its challenges have their pages on the server itself, whose address only the command knows. */
-function toServeOptions(given: OptionsOf<typeof settings>, port: number): ServeOptions {
+function toServeOptions(given: OptionsOf<typeof OPTIONS>, port: number): ServeOptions {
   const own = `${given.tlsCert ? 'https' : 'http'}://${HOST}:${port}/`
   const portalUrl = given.portalUrl ?? given.publicUrl ?? own
-  return { ...defaultsOf(serveSettings), ...given, host: HOST, port, metricsPort: 0, portalUrl }
+  return { ...defaultsOf(SERVE_OPTIONS), ...given, host: HOST, port, metricsPort: 0, portalUrl }
 }
 
 interface DemoAccount {

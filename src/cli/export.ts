@@ -2,13 +2,13 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Argument, type Command } from 'commander'
 import { oneOf } from '../forms.js'
+import { database, type OptionsOf } from '../options.js'
 import { exportText, formatFault } from '../portal/export/export.js'
 import { FORMATS } from '../portal/export/formats.js'
 import { RESSOURCES } from '../portal/export/tables.js'
-import { database, type OptionsOf } from '../settings.js'
 import { command, withStore } from './command.js'
 
-const settings = {
+const OPTIONS = {
   database,
   format: {
     value: '<format>',
@@ -21,9 +21,9 @@ const settings = {
 }
 
 export function exportCommand(): Command {
-  return command('export', 'Write the portal to standard output as a dump, or a resource as a table.', settings)
+  return command('export', 'Write the portal to standard output as a dump, or a resource as a table.', OPTIONS)
     .addArgument(new Argument('[ressource]', 'all rows of this resource instead').choices(RESSOURCES))
-    .action(async (ressource: string | undefined, options: OptionsOf<typeof settings>, self: Command) => {
+    .action(async (ressource: string | undefined, options: OptionsOf<typeof OPTIONS>, self: Command) => {
       const fault = formatFault({ ...options, ressource })
       if (fault) self.error(`error: ${fault}`)
       if (options.withAccounts && (ressource || options.format !== 'ndjson'))

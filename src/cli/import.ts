@@ -7,9 +7,9 @@ import { type Converted, toDump } from '../formats/records.js'
 import { formatNames, refuseOther } from '../formats/sniff.js'
 import { type Decimal, parseDecimal } from '../formats/values.js'
 import { CommandError, oneOf } from '../forms.js'
+import { database, type OptionsOf, removeOperators } from '../options.js'
 import { ImportError, type ImportReport, importDump } from '../portal/import.js'
 import { hasChanged, type Tally } from '../portal/merge.js'
-import { database, type OptionsOf, removeOperators } from '../settings.js'
 import type { Store } from '../store/store.js'
 import { command, withStore } from './command.js'
 import { checkPlainFile, type Dump, openDump, peek } from './dump.js'
@@ -17,7 +17,7 @@ import { showImport } from './import-progress.js'
 import { print, tell } from './output.js'
 import { startProgress } from './progress.js'
 
-const settings = {
+const OPTIONS = {
   database,
   format: {
     value: '<name>',
@@ -37,13 +37,13 @@ const settings = {
   },
 }
 
-type ImportCommandOptions = OptionsOf<typeof settings>
+type ImportCommandOptions = OptionsOf<typeof OPTIONS>
 
 export function importCommand(): Command {
   return command(
     'import',
     'Import a file completely or not at all. Creates the store if needed, and migrates it.',
-    settings,
+    OPTIONS,
   )
     .argument('<file>', 'a dump, NDJSON, or what --format says; - for standard input')
     .action(async (file: string, options: ImportCommandOptions) => {

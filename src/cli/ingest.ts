@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { CommandError } from '../forms.js'
+import { database, type OptionsOf } from '../options.js'
 import { type Line, readLines } from '../portal/lines.js'
 import { ingest, type LineResult, tally } from '../portal/live/ingest.js'
-import { database, type OptionsOf } from '../settings.js'
 import { type Store, StoreError } from '../store/store.js'
 import { command, withStore } from './command.js'
 import { openDump } from './dump.js'
 import { tell } from './output.js'
 
-const settings = { database, refusedOnly: { description: 'print results of refused lines only' } }
+const OPTIONS = { database, refusedOnly: { description: 'print results of refused lines only' } }
 
 /** A batch is one transaction. Lines that arrive slowly are batches of one. */
 const BATCH_LINES = 1_000
@@ -20,7 +20,7 @@ const PATIENCE_MILLISECONDS = 60_000
 
 export function ingestCommand(): Command {
   const purpose = 'Apply validations and other lines as they come, to a portal that is being served.'
-  return command('ingest', purpose, settings)
+  return command('ingest', purpose, OPTIONS)
     .argument('<file>', 'lines of the dump, NDJSON; - for standard input, which may stay open')
     .addHelpText(
       'after',
@@ -29,7 +29,7 @@ A line replaces its record whole; with "partiel":true it changes the fields that
 Each line is answered on standard output, in order: {"ligne":1,"resultat":"appliquee"}, "connue" where the portal holds
 just that, or "refusee" with the reason. The exit status is 1 where a line was refused. Validations may be sent again.`,
     )
-    .action(async (file: string, { database: url, refusedOnly = false }: OptionsOf<typeof settings>) => {
+    .action(async (file: string, { database: url, refusedOnly = false }: OptionsOf<typeof OPTIONS>) => {
       const { stream } = openDump(file)
       const unread = noteUnread()
       const total = { appliquees: 0, connues: 0, refusees: 0 }

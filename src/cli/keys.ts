@@ -7,7 +7,7 @@ import { endCredentials } from '../auth/ending.js'
 import { CommandError } from '../forms.js'
 import { formatInstant, nowSeconds, parseInstant } from '../instant.js'
 import { SCOPES, type Scope } from '../model/scopes.js'
-import { database, json, type OptionsOf } from '../settings.js'
+import { database, json, type OptionsOf } from '../options.js'
 import { command, withStore } from './command.js'
 import { print, printJson, printTable, tell } from './output.js'
 
@@ -19,7 +19,7 @@ export function keysCommand(): Command {
     .addCommand(revokeCommand())
 }
 
-const createSettings = {
+const CREATE_OPTIONS = {
   database,
   name: { value: '<text>', description: 'what the key is for', default: 'command line', parse: readName },
   expires: {
@@ -35,12 +35,12 @@ const createSettings = {
   },
   quiet: { description: 'print only the key' },
 }
-const listSettings = { database, json }
+const LIST_OPTIONS = { database, json }
 
 function createCommand(): Command {
-  return command('create', 'Create an API key for an account and print it, once.', createSettings)
+  return command('create', 'Create an API key for an account and print it, once.', CREATE_OPTIONS)
     .argument('<login>')
-    .action(async (login: string, options: OptionsOf<typeof createSettings>) => {
+    .action(async (login: string, options: OptionsOf<typeof CREATE_OPTIONS>) => {
       const { database: url, name, expires, scope, quiet } = options
       const { key, row } = await withStore(url, { create: false }, async (store) => {
         const compte = await store.read((db) => findCompte(db, login))
@@ -57,9 +57,9 @@ function createCommand(): Command {
 }
 
 function listCommand(): Command {
-  return command('list', 'List the valid keys, of every account or of one.', listSettings)
+  return command('list', 'List the valid keys, of every account or of one.', LIST_OPTIONS)
     .argument('[login]')
-    .action(async (login: string | undefined, options: OptionsOf<typeof listSettings>) => {
+    .action(async (login: string | undefined, options: OptionsOf<typeof LIST_OPTIONS>) => {
       const shown = await withStore(options.database, { create: false }, (store) =>
         store.read(async (db) => {
           const compte = login === undefined ? undefined : await findCompte(db, login)

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { type AppDeps, buildApp } from '../app.js'
-import type { ServerSettings } from '../config.js'
+import type { ServerOptions } from '../config.js'
 import { Metrics } from '../http/metrics.js'
 import { trafficAlone } from '../http/traffic.js'
 import type { Limits } from '../limits/limits.js'
@@ -26,13 +26,13 @@ export interface Listening {
 }
 
 /** Serves a store until SIGTERM or SIGINT; the caller closes the store. */
-export async function listen(store: Store, settings: ServerSettings, log: Logger): Promise<Listening> {
+export async function listen(store: Store, options: ServerOptions, log: Logger): Promise<Listening> {
   const metrics = new Metrics()
-  const limits = await openLimits(settings, new LocalLimits(), log)
+  const limits = await openLimits(options, new LocalLimits(), log)
   const observe = () => trafficAlone(metrics)
-  const app = buildApp({ store, settings, metrics, observe, limits, log })
-  const address = await listenOn(app, settings, 'listening')
-  const metricsServer = await serveMetrics(metrics.registry, settings.metricsPort, log)
+  const app = buildApp({ store, options, metrics, observe, limits, log })
+  const address = await listenOn(app, options, 'listening')
+  const metricsServer = await serveMetrics(metrics.registry, options.metricsPort, log)
   const stopped = nextSignal().then(async (signal) => {
     await stopApp(app, store, log, signal)
     metricsServer.close()
@@ -41,15 +41,15 @@ export async function listen(store: Store, settings: ServerSettings, log: Logger
 }
 
 /** The limits that nodes share if a server for them is given, else `own`. */
-export async function openLimits({ limits }: ServerSettings, own: Limits, log: AppDeps['log']): Promise<Limits> {
+export async function openLimits({ limits }: ServerOptions, own: Limits, log: AppDeps['log']): Promise<Limits> {
   if (limits === undefined) return own
   const { openRedisLimits } = await import('../limits/redis.js')
   return openRedisLimits(limits, own, log)
 }
 
 /** The backlog has the size of `maxConnections`; the kernel has its own limit. */
-export async function listenOn(app: FastifyInstance, settings: ServerSettings, verb: string): Promise<string> {
-  const { host, port, maxConnections: backlog } = settings
+export async function listenOn(app: FastifyInstance, options: ServerOptions, verb: string): Promise<string> {
+  const { host, port, maxConnections: backlog } = options
   try {
     return await app.listen({ host, port, backlog, listenTextResolver: (address) => `${verb} on ${address}` })
   } catch (error) {

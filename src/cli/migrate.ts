@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
+import { database, type OptionsOf } from '../options.js'
 import { hidesAlready, setHiddenStatuts } from '../portal/statuts.js'
-import { database, type OptionsOf } from '../settings.js'
 import { migrateStore, pendingOf } from '../store/open.js'
 import { lowerAscii } from '../text.js'
 import { command, withStore } from './command.js'
 import { print } from './output.js'
 
-const settings = {
+const OPTIONS = {
   database,
   dryRun: { description: 'say what would run, and change nothing' },
   withoutPgTrgm: {
@@ -20,10 +20,10 @@ const settings = {
   },
 }
 
-type MigrateOptions = OptionsOf<typeof settings>
+type MigrateOptions = OptionsOf<typeof OPTIONS>
 
 export function migrateCommand(): Command {
-  return command('migrate', 'Create or migrate the store, and set which statuts the ranking hides.', settings).action(
+  return command('migrate', 'Create or migrate the store, and set which statuts the ranking hides.', OPTIONS).action(
     async (options: MigrateOptions) => {
       const pending = options.dryRun
         ? await pendingOf(options.database)

@@ -9,16 +9,16 @@ import { DEFAULT_EXCHANGE_LIMITS } from '../mirror/exchange.js'
 import { mirrorPass, type PassReport } from '../mirror/pass.js'
 import { claim } from '../mirror/state.js'
 import { makeTransport } from '../mirror/transport.js'
-import { database, type OptionsOf, serveSettings } from '../settings.js'
+import { database, type OptionsOf, SERVE_OPTIONS } from '../options.js'
 import type { Store } from '../store/store.js'
 import { command, withStore } from './command.js'
 import { printTallies } from './import.js'
 import { print, tell } from './output.js'
 import { startProgress, timeOf } from './progress.js'
 
-const settings = {
+const OPTIONS = {
   database,
-  portalUrl: serveSettings.portalUrl,
+  portalUrl: SERVE_OPTIONS.portalUrl,
   keyFile: { value: '<file>', description: 'a file with the key for the portal, instead of PALMARES_MIRROR_KEY' },
   every: {
     value: '<time>',
@@ -45,10 +45,10 @@ const settings = {
   allowHttp: { description: 'send the key unencrypted over http:// to another machine' },
 }
 
-type MirrorCommandOptions = OptionsOf<typeof settings>
+type MirrorCommandOptions = OptionsOf<typeof OPTIONS>
 
 export function mirrorCommand(): Command {
-  return command('mirror', 'Keep a copy of another portal. Creates the store if needed, and migrates it.', settings)
+  return command('mirror', 'Keep a copy of another portal. Creates the store if needed, and migrates it.', OPTIONS)
     .addArgument(
       new Argument('<url>', 'the address of its API, such as https://portail.example/').argParser(portalAddress),
     )

@@ -1,44 +1,44 @@
 import cluster from 'node:cluster'
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
-import { type ServerSettings, toServerSettings, toServing } from '../config.js'
-import { type ServeOptions, serveSettings } from '../settings.js'
+import { type ServerOptions, toServerOptions, toServing } from '../config.js'
+import { SERVE_OPTIONS, type ServeOptions } from '../options.js'
 import { command, withStore } from './command.js'
 
 export function serveCommand(): Command {
-  return command('serve', 'Serve a store. Creates it if needed, and migrates it.', serveSettings).action(
-    async (options: ServeOptions) => {
-      const settings = toServerSettings(options)
+  return command('serve', 'Serve a store. Creates it if needed, and migrates it.', SERVE_OPTIONS).action(
+    async (given: ServeOptions) => {
+      const options = toServerOptions(given)
       const { makeLog } = await import('./serving.js')
-      const log = makeLog(settings.logLevel, settings.workers > 1)
-      if (cluster.isWorker) await serveAsWorker(settings, log)
-      else if (settings.workers > 1) await superviseWorkers(settings, log)
-      else await serveAlone(settings, log)
+      const log = makeLog(options.logLevel, options.workers > 1)
+      if (cluster.isWorker) await serveAsWorker(options, log)
+      else if (options.workers > 1) await superviseWorkers(options, log)
+      else await serveAlone(options, log)
     },
   )
 }
 
-async function serveAlone(settings: ServerSettings, log: Logger): Promise<void> {
-  await withStore(settings.database, { create: true, serving: toServing(settings, log) }, async (store) => {
+async function serveAlone(options: ServerOptions, log: Logger): Promise<void> {
+  await withStore(options.database, { create: true, serving: toServing(options, log) }, async (store) => {
     const { listen } = await import('./listen.js')
-    const { stopped } = await listen(store, settings, log)
+    const { stopped } = await listen(store, options, log)
     await stopped
   })
 }
 
 /** The store is made and migrated once, before any worker opens it. */
-async function superviseWorkers(settings: ServerSettings, log: Logger): Promise<void> {
-  await withStore(settings.database, { create: true }, async () => undefined)
+async function superviseWorkers(options: ServerOptions, log: Logger): Promise<void> {
+  await withStore(options.database, { create: true }, async () => undefined)
   const { supervise } = await import('./supervise.js')
-  await supervise(settings, log)
+  await supervise(options, log)
 }
 
-async function serveAsWorker(settings: ServerSettings, log: Logger): Promise<void> {
+async function serveAsWorker(options: ServerOptions, log: Logger): Promise<void> {
   const { leave, makeSiblings, work } = await import('./worker.js')
   try {
-    const serving = { ...toServing(settings, log), siblings: makeSiblings(log) }
-    await withStore(settings.database, { create: false, serving }, async (store) => {
-      const { stopped } = await work(store, settings, log)
+    const serving = { ...toServing(options, log), siblings: makeSiblings(log) }
+    await withStore(options.database, { create: false, serving }, async (store) => {
+      const { stopped } = await work(store, options, log)
       await stopped
     })
   } finally {

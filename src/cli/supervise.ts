@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Logger } from 'pino'
-import type { ServerSettings } from '../config.js'
+import type { ServerOptions } from '../config.js'
 import { CommandError } from '../forms.js'
 import { MetricsSum } from '../http/metrics-sum.js'
 import { trafficOf } from '../http/traffic.js'
@@ -12,7 +12,7 @@ import type { FromWorker, ToWorker } from './worker.js'
 import { StartError, Workers } from './workers.js'
 
 /** Runs workers until SIGTERM or SIGINT, counts limits for them and sums up their metrics. */
-export async function supervise(settings: ServerSettings, log: Logger): Promise<void> {
+export async function supervise(options: ServerOptions, log: Logger): Promise<void> {
   const limits = new LocalLimits()
   const sum = new MetricsSum<Worker>((worker) => say(worker, { kind: 'metrics' }))
   const versions = new VersionRelay<Worker>(say)
@@ -34,10 +34,10 @@ export async function supervise(settings: ServerSettings, log: Logger): Promise<
     versions.ended(worker)
   }
   const workers = new Workers({ heard, ended }, log)
-  await settleOnPort(settings)
-  const metricsServer = await serveMetrics(sum.source(workers.serving), settings.metricsPort, log)
+  await settleOnPort(options)
+  const metricsServer = await serveMetrics(sum.source(workers.serving), options.metricsPort, log)
   try {
-    await runUntilSignal(workers, settings.workers, log)
+    await runUntilSignal(workers, options.workers, log)
   } catch (error) {
     await workers.end()
     throw toCommandError(error)
@@ -61,7 +61,7 @@ async function runUntilSignal(workers: Workers, count: number, log: Logger): Pro
 }
 
 /** A free port is chosen once, because replacement workers must use the same one. */
-async function settleOnPort({ host, port }: ServerSettings): Promise<void> {
+async function settleOnPort({ host, port }: ServerOptions): Promise<void> {
   if (port !== 0) return
   const free = await claimPort(host, port)
   cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', String(free)] })

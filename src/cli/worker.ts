@@ -4,7 +4,7 @@ import type { Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { buildApp } from '../app.js'
-import type { ServerSettings } from '../config.js'
+import type { ServerOptions } from '../config.js'
 import { Problem } from '../errors.js'
 import type { Trafic } from '../exploitation/contract.js'
 import { Metrics, type MetricValues } from '../http/metrics.js'
@@ -49,7 +49,7 @@ export function makeSiblings(log: Logger): WorkerSiblings {
 }
 
 /** Serves a store beside other workers, until a signal or the end of the supervisor; the caller closes the store. */
-export async function work(store: Store, settings: ServerSettings, log: Logger): Promise<Pick<Listening, 'stopped'>> {
+export async function work(store: Store, options: ServerOptions, log: Logger): Promise<Pick<Listening, 'stopped'>> {
   // A message that is too late for the supervisor must not fail this process.
   cluster.worker?.on('error', () => undefined)
   const metrics = new Metrics()
@@ -60,11 +60,11 @@ export async function work(store: Store, settings: ServerSettings, log: Logger):
     else if (message.kind === 'budgets') shared.heard(message)
   })
   await shared.start()
-  const limits = await openLimits(settings, shared, log)
+  const limits = await openLimits(options, shared, log)
   const observe = () => traffic.current()
-  const app = buildApp({ store, settings, metrics, observe, limits, log })
-  closeBeyond(app.server, Math.ceil(settings.maxConnections / settings.workers))
-  const address = await listenOn(app, settings, 'worker serves')
+  const app = buildApp({ store, options, metrics, observe, limits, log })
+  closeBeyond(app.server, Math.ceil(options.maxConnections / options.workers))
+  const address = await listenOn(app, options, 'worker serves')
   const reports = setInterval(() => sendGrowth(metrics), REPORT_INTERVAL_MILLISECONDS)
   const stopped = stopSignal().then(async (signal) => {
     await sleep(HANDOVER_MILLISECONDS)

@@ -3,7 +3,7 @@ import { Problem } from '../errors.js'
 import { addressKey } from '../limits/address.js'
 import type { Budget, Limiter, Limits } from '../limits/limits.js'
 
-export interface BudgetSettings {
+export interface BudgetOptions {
   /** Requests a minute for an account; 0 turns the limits of accounts and addresses off. */
   rateLimit: number
   /** Requests a minute for an address without a valid credential. */
@@ -21,7 +21,7 @@ export class Budgets {
   private readonly limiters: Record<Payer, Limiter>
   private readonly policies: Record<Payer, string>
 
-  constructor({ rateLimit, addressRateLimit }: BudgetSettings, limits: Limits) {
+  constructor({ rateLimit, addressRateLimit }: BudgetOptions, limits: Limits) {
     this.isLimited = rateLimit > 0
     this.limiters = {
       compte: limits.limiter('compte', rateLimit, WINDOW_SECONDS),

@@ -8,7 +8,7 @@ import { hostName, isHost } from './host.js'
 /** Whether the X-Forwarded-* headers of a peer count. */
 export type Trust = (address: string, hop: number) => boolean
 
-export interface OriginSettings {
+export interface OriginOptions {
   /** The server's address as clients see it; undefined: what Host says. */
   publicUrl?: string
   /** Other origins whose pages may read. */
@@ -27,7 +27,7 @@ export class Origins {
   private readonly rootHosts: ReadonlySet<string>
   readonly trust: Trust | undefined
 
-  constructor({ publicUrl, corsOrigin = [], rootmeHost, trustProxy }: OriginSettings) {
+  constructor({ publicUrl, corsOrigin = [], rootmeHost, trustProxy }: OriginOptions) {
     this.publicUrl = publicUrl?.replace(/\/+$/, '')
     this.publicOrigin = publicUrl && new URL(publicUrl).origin
     this.corsOrigins = corsOrigin

@@ -28,7 +28,7 @@ const MAX_JSON_BYTES = 131_072
 /** How often the server looks for requests and connections that timed out. */
 const TIMEOUT_CHECK_MILLISECONDS = 1_000
 
-export interface HttpSettings {
+export interface HttpOptions {
   log: FastifyBaseLogger
   tls: { cert: Buffer; key: Buffer } | undefined
   /** The address and the headers together. */
@@ -54,8 +54,8 @@ export interface HttpDeps {
 }
 
 /** A server with the phases that every request passes, but without routes. */
-export function createHttpServer(settings: HttpSettings, deps: HttpDeps): FastifyInstance {
-  const { log } = settings
+export function createHttpServer(options: HttpOptions, deps: HttpDeps): FastifyInstance {
+  const { log } = options
   const { metrics, origins, budgets } = deps
   const nextId = requestIds()
   const sendError = errorSender()
@@ -68,13 +68,13 @@ export function createHttpServer(settings: HttpSettings, deps: HttpDeps): Fastif
     connections.requestStarted(request, response)
   })
   const app = Fastify({
-    ...frameworkOptions(settings, deps),
+    ...frameworkOptions(options, deps),
     genReqId: nextId,
     frameworkErrors: (error, request, reply) => {
       entry.label(request, reply)
       entry.refuse(error, request, reply, (refusal) => sendError(refusal, request, reply))
     },
-    serverFactory: (handle) => pipeline.attach(createNodeServer(settings), handle),
+    serverFactory: (handle) => pipeline.attach(createNodeServer(options), handle),
   })
   addMethods(app)
   addParsers(app)
@@ -97,7 +97,7 @@ export function createHttpServer(settings: HttpSettings, deps: HttpDeps): Fastif
   return app
 }
 
-function frameworkOptions({ log, tls, maxBodyBytes, maxHeadBytes }: HttpSettings, { origins, rewriteUrl }: HttpDeps) {
+function frameworkOptions({ log, tls, maxBodyBytes, maxHeadBytes }: HttpOptions, { origins, rewriteUrl }: HttpDeps) {
   return {
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -122,8 +122,8 @@ function frameworkOptions({ log, tls, maxBodyBytes, maxHeadBytes }: HttpSettings
   } as FastifyServerOptions
 }
 
-function createNodeServer(settings: HttpSettings): Server {
-  const { tls, maxHeadBytes, requestTimeoutSeconds, keepAliveSeconds, maxConnections } = settings
+function createNodeServer(options: HttpOptions): Server {
+  const { tls, maxHeadBytes, requestTimeoutSeconds, keepAliveSeconds, maxConnections } = options
   const bounds: ServerOptions = {
     maxHeaderSize: maxHeadBytes,
     requireHostHeader: false,

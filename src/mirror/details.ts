@@ -73,7 +73,7 @@ async function readDetail(
 }
 
 /**
- * What must be the same for an answer to be current: the derived values, the note of the list, and for challenges the settings.
+ * What must be the same for an answer to be current: the derived values, the note of the list, and for challenges the options.
  */
 function lectureOf({ reglage }: Pass, noun: Noun, { note }: Listed, reading: string): string {
   return noun === 'challenges' ? `${reading} ${reglage.slice(0, 16)} ${note}` : reading

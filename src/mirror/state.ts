@@ -52,7 +52,7 @@ async function isEmpty(db: Db): Promise<boolean> {
 }
 
 /**
- * Starts a pass, or resumes an interrupted one with the same settings. If another mirror is still running on this store, its
+ * Starts a pass, or resumes an interrupted one with the same options. If another mirror is still running on this store, its
  * next batch fails: a killed mirror cannot be distinguished from a running one.
  */
 export async function beginPass(

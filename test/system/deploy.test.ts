@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { VERSION } from '../../src/config.js'
 import { PROBES } from '../../src/http/health.js'
-import { serveSettings } from '../../src/settings.js'
+import { SERVE_OPTIONS } from '../../src/options.js'
 import { makeFolder } from '../harness.js'
 import { Container, execute, Image, readIgnore, registryFault, replay } from '../image.js'
 import { palmares } from '../palmares.js'
@@ -88,7 +88,7 @@ describe('compose.yaml', () => {
     expect(services.some(([, { networks }]) => networks.includes('front') && networks.includes('edge'))).toBe(true)
   })
 
-  test('has two nodes of this version, with accepted settings, behind a proxy that they trust', async () => {
+  test('has two nodes of this version, with accepted options, behind a proxy that they trust', async () => {
     const nodes = services.filter(([, { build }]) => build)
     expect(nodes.map(([name]) => name)).toEqual(['node1', 'node2'])
     for (const [, node] of nodes) {
@@ -240,8 +240,8 @@ describe('palmares.service', () => {
   })
 })
 
-test('every Palmarès variable in these files is a setting of serve', () => {
-  const known = Object.keys(serveSettings).map((name) => name.replace(/(?=[A-Z])/g, '_').toUpperCase())
+test('every Palmarès variable in these files is an option of serve', () => {
+  const known = Object.keys(SERVE_OPTIONS).map((name) => name.replace(/(?=[A-Z])/g, '_').toUpperCase())
   const files = readdirSync(DEPLOY, { recursive: true, encoding: 'utf8' }).filter((name) => name !== '.env')
   const texts = files.filter((name) => lstatSync(join(DEPLOY, name)).isFile()).map((name) => read('deploy', name))
   const named = [...texts, read('Dockerfile')].flatMap((text) => text.match(/(?<=\bPALMARES_)[A-Z_]+\b/g) ?? [])

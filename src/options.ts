@@ -14,7 +14,7 @@ import {
 import { DEFAULT_BOUNDS } from './parameters.js'
 
 /** One option of a command, under its name: `tlsCert` is `--tls-cert`, and PALMARES_TLS_CERT in the environment. */
-export interface Setting {
+export interface CommandOption {
   /** What its value is called in the help, such as `<url>`. Without it the option is a flag. */
   value?: string
   description: string
@@ -25,29 +25,29 @@ export interface Setting {
   default?: unknown
 }
 
-export type Settings = Readonly<Record<string, Setting>>
+export type CommandOptions = Readonly<Record<string, CommandOption>>
 
 /** What the action of a command receives. An option without a default may be absent. */
-export type OptionsOf<S extends Settings> = {
+export type OptionsOf<S extends CommandOptions> = {
   [K in keyof S as S[K] extends WithDefault ? K : never]: ValueOf<S[K]>
 } & {
   [K in keyof S as S[K] extends WithDefault ? never : K]?: ValueOf<S[K]>
 }
 
 type WithDefault = { default: NonNullable<unknown> }
-type ValueOf<S extends Setting> = S extends { parse(...args: never[]): infer V }
+type ValueOf<S extends CommandOption> = S extends { parse(...args: never[]): infer V }
   ? V
   : S extends { value: string }
     ? string
     : boolean
 
 /** The options that neither the command line nor the environment sets. */
-export function defaultsOf<S extends Settings>(settings: S): OptionsOf<S> {
-  const entries = Object.entries(settings)
-  return Object.fromEntries(entries.map(([name, setting]) => [name, setting.default])) as OptionsOf<S>
+export function defaultsOf<S extends CommandOptions>(options: S): OptionsOf<S> {
+  const entries = Object.entries(options)
+  return Object.fromEntries(entries.map(([name, option]) => [name, option.default])) as OptionsOf<S>
 }
 
-/** A setting that takes an integer in a range. */
+/** An option that takes an integer in a range. */
 function number(value: string, byDefault: number, [min, max]: readonly [number, number], description: string) {
   return { value, description, default: byDefault, parse: integer(min, max) }
 }
@@ -57,15 +57,15 @@ export const database = {
   description: 'the store, sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE',
   default: 'sqlite:data/palmares.db',
   parse: databaseUrl,
-} satisfies Setting
+} satisfies CommandOption
 
 /** What `import` and `accounts remove` share. */
-export const removeOperators = { description: 'go on even if no enabled operator is left' } satisfies Setting
+export const removeOperators = { description: 'go on even if no enabled operator is left' } satisfies CommandOption
 
-export const json = { description: 'print a JSON array' } satisfies Setting
+export const json = { description: 'print a JSON array' } satisfies CommandOption
 
 /** What `serve` and `demo` share, besides where they listen. */
-export const httpSettings = {
+export const HTTP_OPTIONS = {
   publicUrl: {
     value: '<url>',
     description: 'the public URL, for links; default: taken from Host',
@@ -158,9 +158,9 @@ export const httpSettings = {
     default: 'info',
     parse: oneOf(['debug', 'info', 'warn', 'error', 'silent']),
   },
-} satisfies Settings
+} satisfies CommandOptions
 
-export const serveSettings = {
+export const SERVE_OPTIONS = {
   database,
   host: {
     value: '<address>',
@@ -169,7 +169,7 @@ export const serveSettings = {
   },
   port: number('<number>', 8080, [0, 65_535], 'the port to listen on'),
   metricsPort: number('<number>', 9464, [0, 65_535], 'the loopback port of /metrics for Prometheus; 0 turns it off'),
-  ...httpSettings,
+  ...HTTP_OPTIONS,
   workers: number('<number>', 1, [1, 256], 'worker processes that share the port'),
   replica: {
     value: '<url>',
@@ -188,6 +188,6 @@ export const serveSettings = {
     [1, 3_600],
     'total time that a request may wait for PostgreSQL, before a 503',
   ),
-} satisfies Settings
+} satisfies CommandOptions
 
-export type ServeOptions = OptionsOf<typeof serveSettings>
+export type ServeOptions = OptionsOf<typeof SERVE_OPTIONS>
