@@ -27,8 +27,8 @@ export const SESSION_MAX_SECONDS = 30 * 24 * 3600
 const USE_STEP_SECONDS = 3600
 const MAX_CACHED_CREDENTIALS = 10_000
 
-/** If several credentials were sent, the refusal that comes first here is reported. */
-const REFUSALS: readonly ErrorCode[] = [
+/** If several credentials were sent, the fault that comes first here is reported. */
+const FAULTS: readonly ErrorCode[] = [
   'credential_revoked',
   'credential_expired',
   'credential_invalid',
@@ -47,7 +47,7 @@ interface Sorted {
   /** Well-formed ones before it that are not cached, or may have been renewed since; at most `MAX_CREDENTIALS`. */
   unknown: Unknown[]
   /** Why the others are not valid. */
-  refusal: ErrorCode
+  fault: ErrorCode
 }
 
 interface Unknown {
@@ -100,43 +100,43 @@ export class Guard implements Subscriber<string> {
     if (cached && this.stateOf(cached) === 'valid') return this.use(cached)
     const sorted = this.sort(presented)
     if (sorted.unknown.length > 0) return this.search(sorted, mayAskMore)
-    return sorted.valid ? this.use(sorted.valid) : sorted.refusal
+    return sorted.valid ? this.use(sorted.valid) : sorted.fault
   }
 
   private sort(presented: readonly Presented[]): Sorted {
     const unknown: Unknown[] = []
-    let refusal: ErrorCode = 'credential_missing'
+    let fault: ErrorCode = 'credential_missing'
     for (const { kind, secret } of presented) {
       if (!(kind === 'session' ? isSessionToken(secret) : isApiKey(secret))) {
-        refusal = mostTelling(refusal, 'credential_invalid')
+        fault = mostTelling(fault, 'credential_invalid')
         continue
       }
       const empreinte = digest(secret)
       const cached = this.findCached(kind, empreinte)
       const state = cached && this.stateOf(cached)
-      if (state === 'valid') return { valid: cached, unknown, refusal }
+      if (state === 'valid') return { valid: cached, unknown, fault }
       // Another process may have recorded a later use of the session, which does not move the version.
       const mayBeValid = kind === 'session' && state === 'credential_expired'
-      if (state && !mayBeValid) refusal = mostTelling(refusal, state)
+      if (state && !mayBeValid) fault = mostTelling(fault, state)
       else if (unknown.length < MAX_CREDENTIALS && unknown.every((other) => other.empreinte !== empreinte)) {
         unknown.push({ kind, empreinte })
       }
     }
-    return { valid: undefined, unknown, refusal }
+    return { valid: undefined, unknown, fault }
   }
 
   private async search(sorted: Sorted, mayAskMore: MayAskMore): Promise<Identity> {
     const { unknown } = sorted
     const wanted = unknown.length > 1 && !(await mayAskMore()) ? unknown.slice(0, 1) : unknown
     const found = await this.load(wanted)
-    let { refusal } = sorted
+    let { fault } = sorted
     for (const { kind, empreinte } of wanted) {
       const cached = found.find(({ row }) => row.kind === kind && isSameDigest(row.empreinte, empreinte))
       const state = cached ? this.stateOf(cached) : 'credential_invalid'
       if (cached && state === 'valid') return this.use(cached)
-      if (state !== 'valid') refusal = mostTelling(refusal, state)
+      if (state !== 'valid') fault = mostTelling(fault, state)
     }
-    return sorted.valid ? this.use(sorted.valid) : refusal
+    return sorted.valid ? this.use(sorted.valid) : fault
   }
 
   private findCached(kind: Presented['kind'], empreinte: string): CachedRow | undefined {
@@ -209,5 +209,5 @@ function toPrincipal(row: CredentialRow): Principal {
 }
 
 function mostTelling(one: ErrorCode, other: ErrorCode): ErrorCode {
-  return REFUSALS.indexOf(other) < REFUSALS.indexOf(one) ? other : one
+  return FAULTS.indexOf(other) < FAULTS.indexOf(one) ? other : one
 }

@@ -77,14 +77,14 @@ export class Admission {
     return request.paidAhead.allowed
   }
 
-  private decide(request: FastifyRequest, reply: FastifyReply, who: Identity): Refusal | Promise<Refusal> {
+  private decide(request: FastifyRequest, reply: FastifyReply, who: Identity): Decision | Promise<Decision> {
     const { paidAhead } = request
     if (typeof who !== 'string') {
       if (paidAhead?.allowed) this.budgets.giveBack('adresse', addressOf(request))
       request.principal = who
       return this.charge(request, reply, 'compte', () => this.budgets.take('compte', String(who.id_compte)))
     }
-    request.refusal = who
+    request.credentialFault = who
     const take = () => paidAhead ?? this.budgets.take('adresse', addressOf(request))
     const refusal = this.charge(request, reply, 'adresse', take)
     if (refusal instanceof Promise) return refusal.then((later) => later ?? new Problem(who))
@@ -96,7 +96,7 @@ export class Admission {
     reply: FastifyReply,
     payer: Payer,
     take: () => Budget | Promise<Budget>,
-  ): Refusal | Promise<Refusal> {
+  ): Decision | Promise<Decision> {
     if (!this.budgets.isLimited) return undefined
     const budget = take()
     if (budget instanceof Promise) return budget.then((later) => this.budgets.apply(payer, later, request, reply))
@@ -108,8 +108,8 @@ type Admit = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error
 
 /** The cookies that may contain a credential, its kind, and where the secret is if it is only a part of the value. */
 export type Cookies = ReadonlyMap<string, { kind: Presented['kind']; secretIn?(value: string): string }>
-/** Why a request goes no further; undefined: it does. */
-type Refusal = Problem | undefined
+/** Why a request goes no further; undefined if it goes on. */
+type Decision = Problem | undefined
 
 /** For operations on one's own session and keys. */
 export async function requireSession(request: FastifyRequest): Promise<void> {

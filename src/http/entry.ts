@@ -4,8 +4,8 @@ import type { Budget } from '../limits/limits.js'
 import type { Budgets } from './budgets.js'
 import { isHost } from './host.js'
 import { addressOf, type Origins } from './origin.js'
+import type { Recorder } from './recorder.js'
 import { notHttp } from './refusals.js'
-import type { Tally } from './tally.js'
 
 const MAX_REQUEST_LINE_BYTES = 8 * 1024
 
@@ -14,7 +14,7 @@ type Answer = (error?: Error) => void
 /** The first phase of a request, before admission: labels its answer, answers preflights, refuses what is malformed. */
 export class Entry {
   constructor(
-    private readonly tally: Tally,
+    private readonly recorder: Recorder,
     private readonly origins: Origins,
     private readonly budgets: Budgets,
   ) {}
@@ -33,7 +33,7 @@ export class Entry {
   }
 
   label(request: FastifyRequest, reply: FastifyReply): void {
-    this.tally.label(request, reply)
+    this.recorder.label(request, reply)
     reply.header('x-request-id', request.id).header('api-version', '1').header('x-content-type-options', 'nosniff')
   }
 

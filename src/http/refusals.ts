@@ -5,7 +5,7 @@ import { toJsonBuffer } from '../json.js'
 import type { Budget } from '../limits/limits.js'
 import { type Budgets, refusalOf } from './budgets.js'
 import { malformed, PROBLEM_TYPE } from './problems.js'
-import type { Tally } from './tally.js'
+import type { Recorder } from './recorder.js'
 
 /** How long a refused client may read the answer before its connection is destroyed. */
 const LINGER_MILLISECONDS = 1_000
@@ -23,7 +23,7 @@ export interface BytesError extends Error {
 /** Writes answers by hand, where the framework has no request to answer, and closes the connection. */
 export class Refusals {
   constructor(
-    private readonly tally: Tally,
+    private readonly recorder: Recorder,
     private readonly budgets: Budgets,
     private readonly nextId: () => string,
   ) {}
@@ -33,14 +33,14 @@ export class Refusals {
     const startedAt = performance.now()
     const address = socket.remoteAddress
     if (begun) {
-      this.write(socket, problem, this.tally.replace(begun, problem) ?? this.nextId())
+      this.write(socket, problem, this.recorder.replace(begun, problem) ?? this.nextId())
       return
     }
     const answer = (budget?: Budget) => {
       const sent = (budget && refusalOf('adresse', budget)) ?? problem
       const id = this.nextId()
       if (!this.write(socket, sent, id, budget && this.budgets.headersOf('adresse', budget))) return
-      this.tally.refused(id, sent, address, (performance.now() - startedAt) / 1000)
+      this.recorder.refused(id, sent, address, (performance.now() - startedAt) / 1000)
     }
     const budget = this.budgets.isLimited ? this.budgets.take('adresse', address ?? '') : undefined
     if (budget instanceof Promise) void budget.then(answer)

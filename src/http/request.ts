@@ -9,7 +9,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | undefined
     /** Why no credential is valid; undefined if one is. */
-    refusal: ErrorCode | undefined
+    credentialFault: ErrorCode | undefined
     /** What the charged account or address has left; undefined if none was charged. */
     budget: Budget | undefined
     /** The charge of the address before its credentials were looked up. */

@@ -19,9 +19,9 @@ import { errorSender } from './problems.js'
 import { decodeQuery } from './query.js'
 import { Refusals } from './refusals.js'
 import './request.js'
+import { Recorder } from './recorder.js'
 import { shedLoad } from './shedding.js'
 import { Connections } from './sockets.js'
-import { Tally } from './tally.js'
 
 /** Parsing JSON blocks the event loop. */
 const MAX_JSON_BYTES = 131_072
@@ -59,12 +59,12 @@ export function createHttpServer(options: HttpOptions, deps: HttpDeps): FastifyI
   const { metrics, origins, budgets } = deps
   const nextId = requestIds()
   const sendError = errorSender()
-  const tally = new Tally(log, metrics, budgets.isLimited)
+  const recorder = new Recorder(log, metrics, budgets.isLimited)
   const connections = new Connections()
   const faultLines = new LogBudget(1, (suppressed) => log.error({ suppressed }, 'lines of faults suppressed'))
-  const entry = new Entry(tally, origins, budgets)
-  const pipeline = new Pipeline(new Refusals(tally, budgets, nextId), (request, response) => {
-    tally.begin(request, response)
+  const entry = new Entry(recorder, origins, budgets)
+  const pipeline = new Pipeline(new Refusals(recorder, budgets, nextId), (request, response) => {
+    recorder.begin(request, response)
     connections.requestStarted(request, response)
   })
   const app = Fastify({
@@ -80,7 +80,7 @@ export function createHttpServer(options: HttpOptions, deps: HttpDeps): FastifyI
   addParsers(app)
   connections.watch(app)
   app.decorate('faultLines', faultLines)
-  for (const field of ['principal', 'refusal', 'budget', 'paidAhead', 'versions', 'problem'] as const)
+  for (const field of ['principal', 'credentialFault', 'budget', 'paidAhead', 'versions', 'problem'] as const)
     app.decorateRequest(field, undefined as never)
   app.addHook('onRequest', (request, reply, done) => entry.pass(request, reply, done))
   shedLoad(app)
@@ -91,7 +91,7 @@ export function createHttpServer(options: HttpOptions, deps: HttpDeps): FastifyI
   })
   app.setErrorHandler(sendError)
   app.addHook('onClose', async () => {
-    tally.close()
+    recorder.close()
     faultLines.close()
   })
   return app

@@ -118,7 +118,7 @@ async function inTurns<T>(items: readonly T[], atOnce: number, work: (item: T) =
 
 /** Shows how much is done, and estimates the rest from the pace of the requests so far. */
 function makeEstimate({ clock, transport, onProgress }: Pass, listed: ReadonlyMap<Noun, Listed[]>) {
-  const begun = { at: clock.now(), requests: transport.tally.requests }
+  const begun = { at: clock.now(), requests: transport.counts.requests }
   const done = new Map<Noun, number>()
   const all = [...listed.values()].reduce((sum, records) => sum + records.length, 0)
   let left = all
@@ -127,7 +127,7 @@ function makeEstimate({ clock, transport, onProgress }: Pass, listed: ReadonlyMa
       const nbDone = (done.get(noun) ?? 0) + 1
       done.set(noun, nbDone)
       left--
-      const sent = transport.tally.requests - begun.requests
+      const sent = transport.counts.requests - begun.requests
       const secondsLeft = sent === 0 ? undefined : ((clock.now() - begun.at) / 1_000 / sent) * left
       const part = (all - left) / all
       onProgress(`reading ${noun}`, nbDone, (listed.get(noun) as Listed[]).length, part, secondsLeft)

@@ -14,12 +14,12 @@ import { tagOf } from './shape.js'
 import type { Dialect, Listed, Noun, Source } from './source.js'
 import { beginPass, claim, endPass, lookUp, release, rememberDialect } from './state.js'
 import { keptFor } from './take.js'
-import type { Tally as Requests } from './transport.js'
+import type { RequestCounts } from './transport.js'
 
 export interface PassReport {
   /** What changed, by kind of record; kinds without changes are left out. */
   tallies: Tally[]
-  requests: Requests
+  requests: RequestCounts
   /** Whether it resumed an interrupted pass. */
   isResumed: boolean
   /** Whether it was asked to stop before its end. */
@@ -40,7 +40,7 @@ export async function mirrorPass(options: MirrorOptions): Promise<PassReport> {
     JSON.stringify([portalUrl, followed ? [...followed].sort((a, b) => a - b) : 'all']),
     'hex',
   )
-  const before = transport.tally
+  const before = transport.counts
   // The previous pass may have released the claim.
   await claim(store, `${transport.base}/`)
   const { passe, dialecte, isResumed, maker } = await beginPass(store, reglage, Math.floor(clock.now() / 1_000))
@@ -69,7 +69,7 @@ export async function mirrorPass(options: MirrorOptions): Promise<PassReport> {
     }
     if (!isStopped) throw error
   }
-  const requests = since(before, transport.tally)
+  const requests = since(before, transport.counts)
   return { tallies: talliesOf(batch, touched), requests, isResumed, isStopped, faults: faults.count }
 }
 
@@ -158,7 +158,7 @@ function talliesOf({ tallies }: Batch, { added, changed }: Pass['touched']): Tal
     .filter((tally) => hasChanged([tally]))
 }
 
-function since(before: Requests, now: Requests): Requests {
+function since(before: RequestCounts, now: RequestCounts): RequestCounts {
   return {
     requests: now.requests - before.requests,
     unchanged: now.unchanged - before.unchanged,

@@ -10,7 +10,7 @@ export interface Answer extends Raw {
   path: string
 }
 
-export interface Tally {
+export interface RequestCounts {
   requests: number
   /** Answers that said that nothing is new. */
   unchanged: number
@@ -42,16 +42,16 @@ export function makeTransport(options: TransportOptions) {
   const { base, key, userAgent, requestsPerSecond, connections, clock, signal, limits } = options
   const agent = makeAgent(new URL(base), connections)
   const pace = makePace(requestsPerSecond, clock)
-  const tally = { requests: 0, unchanged: 0 }
+  const counts = { requests: 0, unchanged: 0 }
   const own = { accept: 'application/json', cookie: `api_key=${key}`, 'user-agent': userAgent }
 
   const ask = async (url: URL, etag: string | null | undefined): Promise<Raw> => {
     await pace.turn(signal)
-    tally.requests++
+    counts.requests++
     const headers = etag ? { ...own, 'if-none-match': etag } : own
     const raw = await exchange(url, { agent, headers, limits, signal })
     pace.heed(raw.headers)
-    if (raw.status === 304) tally.unchanged++
+    if (raw.status === 304) counts.unchanged++
     return raw
   }
 
@@ -91,8 +91,8 @@ export function makeTransport(options: TransportOptions) {
   return {
     base,
     get,
-    get tally(): Tally {
-      return { ...tally, waitedMilliseconds: pace.waitedMilliseconds() }
+    get counts(): RequestCounts {
+      return { ...counts, waitedMilliseconds: pace.waitedMilliseconds() }
     },
     close: () => agent.destroy(),
   }

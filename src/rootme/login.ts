@@ -40,8 +40,8 @@ export function loginRoute(app: FastifyInstance, { login, origins, allowGetLogin
   async function signIn(request: FastifyRequest): Promise<NewSession> {
     const given = await readGiven(request, allowGetLogin)
     if (!isGiven(given) && request.principal) return login.signInByKey(request.principal)
-    if (!isGiven(given) && request.refusal && request.refusal !== 'credential_missing')
-      throw new Problem(request.refusal)
+    if (!isGiven(given) && request.credentialFault && request.credentialFault !== 'credential_missing')
+      throw new Problem(request.credentialFault)
     const { name, password } = readLogin(given)
     return login.signIn(name, password, addressOf(request))
   }

@@ -28,7 +28,7 @@ const UNBOUNDED = new Set<ErrorCode>([
 const REQUEST = Symbol('request')
 const REFUSAL = Symbol('refusal')
 
-interface Tallied extends ServerResponse {
+interface Recorded extends ServerResponse {
   /** What the framework knows of the request; missing until it does. */
   [REQUEST]?: FastifyRequest
   /** What was written by hand in place of this response. */
@@ -39,7 +39,7 @@ interface Tallied extends ServerResponse {
  * Counts, labels and logs every answer, exactly once. A response is counted from the moment when Node hands it over, before
  * the framework sees it, so none can go out uncounted.
  */
-export class Tally {
+export class Recorder {
   private readonly unboundedLines: LogBudget
 
   constructor(
@@ -61,15 +61,15 @@ export class Tally {
 
   /** Labels the answer by what the framework knows of the request. */
   label(request: FastifyRequest, reply: FastifyReply): void {
-    const response: Tallied = reply.raw
+    const response: Recorded = reply.raw
     response[REQUEST] = request
   }
 
   /** Labels a response that began by the refusal that is written in its place. Returns the id of the request. */
   replace(response: ServerResponse, problem: Problem): string | undefined {
-    const tallied: Tallied = response
-    tallied[REFUSAL] = problem
-    return tallied[REQUEST]?.id
+    const recorded: Recorded = response
+    recorded[REFUSAL] = problem
+    return recorded[REQUEST]?.id
   }
 
   /** Counts an answer to bytes that never became a request. */
@@ -85,7 +85,7 @@ export class Tally {
   }
 
   /** The log has the route and the path without its query: a query may contain a password. */
-  private end({ method = '*' }: IncomingMessage, response: Tallied, milliseconds: number): void {
+  private end({ method = '*' }: IncomingMessage, response: Recorded, milliseconds: number): void {
     const { [REQUEST]: request, [REFUSAL]: refusal } = response
     const route = request && !request.is404 ? (request.routeOptions.url ?? '*') : '*'
     const problem = refusal?.code ?? request?.problem
