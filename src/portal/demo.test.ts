@@ -3,22 +3,22 @@ import { engines, exportFrom, importInto, makeStore } from '../../test/harness.j
 import { checkPortal } from './check.js'
 import { type DemoLine, demoPortal } from './demo.js'
 
-const lignes = [...demoPortal()]
-const rubriques = de('rubrique')
-const auteurs = de('auteur')
-const challenges = de('challenge')
-const validations = de('validation')
-const environnements = de('environnement_virtuel')
-const parId = new Map(challenges.map((c) => [c.id_challenge, c]))
+const lines = [...demoPortal()]
+const rubriques = linesOf('rubrique')
+const auteurs = linesOf('auteur')
+const challenges = linesOf('challenge')
+const validations = linesOf('validation')
+const environnements = linesOf('environnement_virtuel')
+const byId = new Map(challenges.map((c) => [c.id_challenge, c]))
 const classement = places()
-const dump = lignes.map((ligne) => ({ ...ligne }))
+const dump = lines.map((line) => ({ ...line }))
 
 test('each call gives the same lines', () => {
-  expect([...demoPortal()]).toEqual(lignes)
+  expect([...demoPortal()]).toEqual(lines)
 })
 
 test('the lines come type by type, with ids from 1, in the documented numbers', () => {
-  const types = lignes.map((ligne) => ligne.type).filter((type, i, tous) => type !== tous[i - 1])
+  const types = lines.map((line) => line.type).filter((type, i, all) => type !== all[i - 1])
   expect(types).toEqual(['rubrique', 'auteur', 'challenge', 'validation', 'environnement_virtuel'])
   expect([rubriques.length, auteurs.length, challenges.length, environnements.length]).toEqual([10, 4000, 101, 7])
   expect(validations.length).toBeGreaterThan(25_000)
@@ -33,18 +33,18 @@ test('author names are distinct, whatever the letter case', () => {
 
 test('every reference resolves, and a translation has the score and the authors of its original', () => {
   for (const c of challenges) {
-    const original = parId.get(c.id_trad)!
+    const original = byId.get(c.id_trad)!
     expect(original).toMatchObject({ id_trad: c.id_trad, score: c.score, auteurs: c.auteurs })
     expect(rubriques[c.id_rubrique - 1]).toBeDefined()
     expect(c.auteurs.every((id) => auteurs[id - 1])).toBe(true)
   }
-  expect(validations.every((v) => auteurs[v.id_auteur - 1] && parId.has(v.id_challenge))).toBe(true)
+  expect(validations.every((v) => auteurs[v.id_auteur - 1] && byId.has(v.id_challenge))).toBe(true)
   expect(new Set(challenges.map((c) => c.url_challenge)).size).toBe(challenges.length)
 })
 
 test('one challenge has two authors and one has none', () => {
-  const nombres = challenges.map((c) => c.auteurs.length).filter((n) => n !== 1)
-  expect(nombres.sort()).toEqual([0, 2])
+  const counts = challenges.map((c) => c.auteurs.length).filter((n) => n !== 1)
+  expect(counts.sort()).toEqual([0, 2])
 })
 
 test('every challenge text is complete, and its score is a multiple of 5 from 5 to 95', () => {
@@ -59,21 +59,21 @@ test('a validation is dated in the two-year window, in whole seconds, not before
   for (const { date, id_challenge } of validations) {
     if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(date)) expect.fail(date)
     if (date < '2024-11-01T00:00:00Z' || date > '2026-10-31T23:59:59Z') expect.fail(date)
-    if (date < parId.get(id_challenge)!.date_publication) expect.fail(`${date} for challenge ${id_challenge}`)
+    if (date < byId.get(id_challenge)!.date_publication) expect.fail(`${date} for challenge ${id_challenge}`)
   }
 })
 
 test('nobody solves a challenge twice, not even in two languages', () => {
-  const cles = validations.map((v) => `${v.id_auteur} ${parId.get(v.id_challenge)!.id_trad}`)
-  expect(new Set(cles).size).toBe(validations.length)
+  const keys = validations.map((v) => `${v.id_auteur} ${byId.get(v.id_challenge)!.id_trad}`)
+  expect(new Set(keys).size).toBe(validations.length)
 })
 
 test('the harder a challenge, the fewer solve it', () => {
-  const moyennes = ['Très facile', 'Facile', 'Moyen', 'Difficile', 'Très difficile'].map((difficulte) => {
-    const originaux = challenges.filter((c) => c.difficulte === difficulte && c.id_trad === c.id_challenge)
-    return validations.filter((v) => parId.get(v.id_challenge)!.difficulte === difficulte).length / originaux.length
+  const averages = ['Très facile', 'Facile', 'Moyen', 'Difficile', 'Très difficile'].map((difficulte) => {
+    const originals = challenges.filter((c) => c.difficulte === difficulte && c.id_trad === c.id_challenge)
+    return validations.filter((v) => byId.get(v.id_challenge)!.difficulte === difficulte).length / originals.length
   })
-  expect(moyennes).toEqual([...moyennes].sort((a, b) => b - a))
+  expect(averages).toEqual([...averages].sort((a, b) => b - a))
 })
 
 test('the page of 100 rows at row 2450 starts at or below place 2451 and goes past 2500, a shared place', () => {
@@ -85,8 +85,8 @@ test('the page of 100 rows at row 2450 starts at or below place 2451 and goes pa
 
 test('most ranked authors share their place, and author 1 has a good one', () => {
   // The ranking is sorted, so an author is alone in a place if neither neighbour shares it.
-  const seuls = classement.filter((r, i) => [i - 1, i + 1].every((j) => classement[j]?.place !== r.place))
-  expect(seuls.length).toBeLessThan(classement.length / 10)
+  const alone = classement.filter((r, i) => [i - 1, i + 1].every((j) => classement[j]?.place !== r.place))
+  expect(alone.length).toBeLessThan(classement.length / 10)
   expect(classement.find(({ id_auteur }) => id_auteur === 1)!.place).toBeLessThan(400)
 })
 
@@ -98,7 +98,7 @@ test.each(engines)(
     const before = await store.versions()
     await importInto(store, dump)
     expect(await store.versions()).toEqual(before)
-    expect(await exportFrom(store)).toHaveLength(lignes.length)
+    expect(await exportFrom(store)).toHaveLength(lines.length)
     expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
     const ranked = await store.read((db) =>
       db.select(
@@ -110,18 +110,18 @@ test.each(engines)(
   },
 )
 
-function de<T extends DemoLine['type']>(type: T) {
-  return lignes.filter((ligne): ligne is Extract<DemoLine, { type: T }> => ligne.type === type)
+function linesOf<T extends DemoLine['type']>(type: T) {
+  return lines.filter((line): line is Extract<DemoLine, { type: T }> => line.type === type)
 }
 
 function places(): { id_auteur: number; score: number; place: number }[] {
   const scores = new Map<number, number>()
   for (const v of validations) {
-    scores.set(v.id_auteur, (scores.get(v.id_auteur) ?? 0) + parId.get(v.id_challenge)!.score)
+    scores.set(v.id_auteur, (scores.get(v.id_auteur) ?? 0) + byId.get(v.id_challenge)!.score)
   }
-  const rangees = auteurs
+  const rows = auteurs
     .filter(({ statut }) => statut !== '5poubelle')
     .map(({ id_auteur }) => ({ id_auteur, score: scores.get(id_auteur) ?? 0 }))
     .sort((a, b) => b.score - a.score || a.id_auteur - b.id_auteur)
-  return rangees.map((r) => ({ ...r, place: 1 + rangees.filter(({ score }) => score > r.score).length }))
+  return rows.map((r) => ({ ...r, place: 1 + rows.filter(({ score }) => score > r.score).length }))
 }

@@ -1,14 +1,14 @@
 import demo from './demo.json' with { type: 'json' }
-import { demoJoueurs, type Joueur } from './demo-joueurs.js'
-import { sansAccents } from './demo-noms.js'
+import { type Random, withoutAccents } from './demo-names.js'
+import { demoPlayers, type Player } from './demo-players.js'
 
 /** One line of the demo dump. */
 export type DemoLine = ReturnType<typeof demoPortal> extends Generator<infer Line> ? Line : never
 type DemoChallenge = ReturnType<typeof demoChallenges>[number]
 
-const DEBUT = Date.UTC(2024, 10, 1)
-const FIN = Date.UTC(2026, 10, 1) - 1000
-const JOUR = 86_400_000
+const START = Date.UTC(2024, 10, 1)
+const END = Date.UTC(2026, 10, 1) - 1000
+const DAY_MILLISECONDS = 86_400_000
 
 /**
  * The demo portal as dump lines: rubriques, auteurs, challenges, validations (by date), environnements virtuels.
@@ -16,136 +16,136 @@ const JOUR = 86_400_000
  * same lines. No author has a base score, so that a score is the sum of what its author solved.
  */
 export function* demoPortal() {
-  const joueurs = demoJoueurs(hasard(1))
-  const challenges = demoChallenges(joueurs, hasard(2))
+  const players = demoPlayers(seeded(1))
+  const challenges = demoChallenges(players, seeded(2))
   yield* demo.rubriques.map(({ nom }, i) => ({ type: 'rubrique' as const, id_rubrique: i + 1, nom }))
-  yield* joueurs.map((joueur) => joueur.auteur)
+  yield* players.map((player) => player.auteur)
   yield* challenges
-  yield* demoValidations(joueurs, challenges, hasard(3))
-  yield* demo.environnements.map((fiche, i) => ({
+  yield* demoValidations(players, challenges, seeded(3))
+  yield* demo.environnements_virtuels.map((fields, i) => ({
     type: 'environnement_virtuel' as const,
     id_environnement_virtuel: i + 1,
-    ...fiche,
+    ...fields,
   }))
 }
 
 /** Of the texts of a challenge, the first is the original; the others are its translations. */
-function demoChallenges(joueurs: Joueur[], alea: () => number) {
-  const createurs = joueurs.filter(({ rang }) => rang < 90).sort((a, b) => a.rang - b.rang)
-  const ids = createurs.map(({ auteur }) => auteur.id_auteur)
-  const ouverture = Date.UTC(2022, 2, 1)
-  const duree = Date.UTC(2026, 7, 1) - ouverture
-  const groupes = demo.rubriques.flatMap(({ nom, challenges }, i) =>
-    challenges.map((groupe) => ({ ...groupe, rubrique: nom, id_rubrique: i + 1 })),
+function demoChallenges(players: Player[], random: Random) {
+  const creators = players.filter(({ row }) => row < 90).sort((a, b) => a.row - b.row)
+  const ids = creators.map(({ auteur }) => auteur.id_auteur)
+  const opening = Date.UTC(2022, 2, 1)
+  const duration = Date.UTC(2026, 7, 1) - opening
+  const groups = demo.rubriques.flatMap(({ nom, challenges }, i) =>
+    challenges.map((group) => ({ ...group, rubrique: nom, id_rubrique: i + 1 })),
   )
-  const fiches = groupes.flatMap((groupe) => {
-    const original = ouverture + duree * alea()
+  const versions = groups.flatMap((group) => {
+    const original = opening + duration * random()
     // Two challenges try the edges of `auteurs`: nobody, and two people.
-    const { nb_auteurs: nombre } = groupe
-    const auteurs = nombre === 1 ? [ids[Math.floor(ids.length * alea() ** 2)]!] : ids.slice(0, nombre)
-    return groupe.textes.map((texte, i) => {
-      const publie = i === 0 ? original : original + (2 + 58 * alea()) * JOUR
-      return { groupe, texte, publie, auteurs }
+    const { nb_auteurs: count } = group
+    const auteurs = count === 1 ? [ids[Math.floor(ids.length * random() ** 2)]!] : ids.slice(0, count)
+    return group.texts.map((text, i) => {
+      const publishedAt = i === 0 ? original : original + (2 + 58 * random()) * DAY_MILLISECONDS
+      return { group, text, publishedAt, auteurs }
     })
   })
-  fiches.sort((a, b) => a.publie - b.publie)
-  return fiches.map(({ groupe, texte: { lang, titre, soustitre, descriptif }, publie, auteurs }, i) => ({
+  versions.sort((a, b) => a.publishedAt - b.publishedAt)
+  return versions.map(({ group, text: { lang, titre, soustitre, descriptif }, publishedAt, auteurs }, i) => ({
     type: 'challenge' as const,
     id_challenge: i + 1,
-    id_rubrique: groupe.id_rubrique,
+    id_rubrique: group.id_rubrique,
     titre,
     soustitre,
     descriptif,
     lang,
-    score: groupe.score,
-    difficulte: difficulte(groupe.score),
+    score: group.score,
+    difficulte: difficulteOf(group.score),
     // An original is published before its translations, so the first of the group is the original.
-    id_trad: fiches.findIndex((fiche) => fiche.groupe === groupe) + 1,
-    url_challenge: `${lang}/Challenges/${chemin(groupe.rubrique)}/${chemin(titre)}`,
-    date_publication: date(publie),
+    id_trad: versions.findIndex((version) => version.group === group) + 1,
+    url_challenge: `${lang}/Challenges/${pathOf(group.rubrique)}/${pathOf(titre)}`,
+    date_publication: dateOf(publishedAt),
     auteurs,
   }))
 }
 
-function difficulte(score: number): string {
+function difficulteOf(score: number): string {
   if (score <= 10) return 'Très facile'
   if (score <= 20) return 'Facile'
   if (score <= 35) return 'Moyen'
   return score <= 60 ? 'Difficile' : 'Très difficile'
 }
 
-function chemin(titre: string): string {
-  return sansAccents(titre)
+function pathOf(titre: string): string {
+  return withoutAccents(titre)
     .replace(/[^A-Za-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
 }
 
-function demoValidations(joueurs: Joueur[], challenges: DemoChallenge[], alea: () => number) {
-  const originaux = challenges.filter((c) => c.id_trad === c.id_challenge)
-  const attraits = new Map(originaux.map((c) => [c, 0.5 + alea()]))
-  const validations = joueurs.flatMap(({ auteur, force, cible, exact }) => {
-    const ordre = ordreDeResolution(originaux, attraits, 14 + 40 * force ** 3, alea)
-    const resolus = exact ? exactement(cible, ordre) : auMoins(cible, ordre)
+function demoValidations(players: Player[], challenges: DemoChallenge[], random: Random) {
+  const originals = challenges.filter((c) => c.id_trad === c.id_challenge)
+  const appeals = new Map(originals.map((c) => [c, 0.5 + random()]))
+  const validations = players.flatMap(({ auteur, strength, target, isExact }) => {
+    const order = solvingOrder(originals, appeals, 14 + 40 * strength ** 3, random)
+    const solved = isExact ? exactly(target, order) : atLeast(target, order)
     // Most of those who play at all came before the window or early in it: newcomers have the higher ids.
-    const arrivee = DEBUT + (FIN - DEBUT) * Math.max(0, (1.3 * auteur.id_auteur) / joueurs.length - 0.4) * alea()
-    return resolus.map((original) => {
+    const arrival = START + (END - START) * Math.max(0, (1.3 * auteur.id_auteur) / players.length - 0.4) * random()
+    return solved.map((original) => {
       // One version of a challenge at most, so that nobody earns the same points twice.
       const version = challenges.find((c) => c.id_trad === original.id_trad && c.lang === auteur.lang) ?? original
-      const depuis = Math.max(arrivee, Date.parse(version.date_publication))
-      const instant = depuis + (FIN - depuis) * alea() ** (2.5 - original.score / 60)
+      const since = Math.max(arrival, Date.parse(version.date_publication))
+      const instant = since + (END - since) * random() ** (2.5 - original.score / 60)
       return {
         type: 'validation' as const,
         id_auteur: auteur.id_auteur,
         id_challenge: version.id_challenge,
-        date: date(instant),
+        date: dateOf(instant),
       }
     })
   })
   return validations.sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0))
 }
 
-/** A weighted shuffle: the higher the score, the later; the greater `audace`, in points, the less it matters. */
-function ordreDeResolution(
-  originaux: DemoChallenge[],
-  attraits: Map<DemoChallenge, number>,
-  audace: number,
-  alea: () => number,
+/** A weighted shuffle: the higher the score, the later; the greater `boldness`, in points, the less it matters. */
+function solvingOrder(
+  originals: DemoChallenge[],
+  appeals: Map<DemoChallenge, number>,
+  boldness: number,
+  random: Random,
 ): DemoChallenge[] {
-  const attente = new Map(
-    originaux.map((c) => [c, -Math.log(1 - alea()) / (attraits.get(c)! * Math.exp(-c.score / audace))]),
+  const delays = new Map(
+    originals.map((c) => [c, -Math.log(1 - random()) / (appeals.get(c)! * Math.exp(-c.score / boldness))]),
   )
-  return [...originaux].sort((a, b) => attente.get(a)! - attente.get(b)!)
+  return [...originals].sort((a, b) => delays.get(a)! - delays.get(b)!)
 }
 
-function auMoins(cible: number, ordre: DemoChallenge[]): DemoChallenge[] {
-  let somme = 0
-  return ordre.filter((c) => {
-    const pris = somme < cible
-    if (pris) somme += c.score
-    return pris
+function atLeast(target: number, order: DemoChallenge[]): DemoChallenge[] {
+  let sum = 0
+  return order.filter((c) => {
+    const isTaken = sum < target
+    if (isTaken) sum += c.score
+    return isTaken
   })
 }
 
 /** Exact up to 50 points: as long as 5 are missing, one of the ten challenges of 5 points is left to take. */
-function exactement(cible: number, ordre: DemoChallenge[]): DemoChallenge[] {
-  let reste = cible
-  return ordre.filter((c) => {
-    const pris = c.score <= reste
-    if (pris) reste -= c.score
-    return pris
+function exactly(target: number, order: DemoChallenge[]): DemoChallenge[] {
+  let rest = target
+  return order.filter((c) => {
+    const isTaken = c.score <= rest
+    if (isTaken) rest -= c.score
+    return isTaken
   })
 }
 
-function date(instant: number): string {
+function dateOf(instant: number): string {
   return `${new Date(instant).toISOString().slice(0, 19)}Z`
 }
 
 /** mulberry32: numbers from 0 to below 1, the same ones for the same seed. */
-function hasard(graine: number): () => number {
-  let etat = graine
+function seeded(seed: number): Random {
+  let state = seed
   return () => {
-    etat = (etat + 0x6d2b79f5) | 0
-    let t = Math.imul(etat ^ (etat >>> 15), etat | 1)
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), state | 1)
     t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
   }
