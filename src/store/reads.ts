@@ -8,6 +8,7 @@ import {
   type RecordColumn,
   type Span,
 } from './dependencies.js'
+import { searchIndexOf } from './search-index.js'
 
 /**
  * Which records of a table a statement reads: those that parameters name, by column. `{}`: none that the counted orders which
@@ -106,7 +107,7 @@ export function sourcesOf(sql: string, only: Only<never>, rows: OnlyRows<never>)
   const words = new Set(sql.toLowerCase().match(/\w+/g))
   const isEverything = namesAfter(SOURCE, sql).some((name) => !isKnown(name) && !namesAfter(PART, sql).includes(name))
   const readsAll = ALL_COLUMNS.test(sql)
-  const found = new Set<DataTable>(DATA_TABLES.filter((table) => words.has(table) || words.has(`${table}_recherche`)))
+  const found = new Set<DataTable>(DATA_TABLES.filter((table) => words.has(table) || words.has(searchIndexOf(table))))
   for (const [table, columns] of Object.entries(FOLLOWS)) {
     if (!words.has(table)) continue
     for (const [column, origins] of Object.entries(columns)) {
@@ -140,9 +141,11 @@ function isDataTable(name: string): name is DataTable {
   return (DATA_TABLES as readonly string[]).includes(name)
 }
 
+const SEARCH_INDEXES = new Set<string>(DATA_TABLES.map(searchIndexOf))
+
 /** Whether it is a table whose changes the journal names, or its search index. */
 function isKnown(name: string): boolean {
-  return isDataTable(name.replace(/_recherche$/, '')) || Object.hasOwn(FOLLOWS, name)
+  return isDataTable(name) || SEARCH_INDEXES.has(name) || Object.hasOwn(FOLLOWS, name)
 }
 
 function namesAfter(pattern: RegExp, sql: string): string[] {

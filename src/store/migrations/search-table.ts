@@ -1,6 +1,8 @@
+import { searchIndexOf } from '../search-index.js'
+
 /** SQLite's search index of a table, and the triggers that keep it, so that no writer can forget it. */
 export function searchTable(table: string, id: string, columns: readonly string[]): { sqlite: string }[] {
-  const search = `${table}_recherche`
+  const search = searchIndexOf(table)
   const list = columns.join(', ')
   const values = (row: string) => columns.map((column) => `${row}.${column}`).join(', ')
   const remove = `insert into ${search} (${search}, rowid, ${list}) values ('delete', old.${id}, ${values('old')});`

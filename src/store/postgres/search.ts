@@ -1,15 +1,16 @@
 import { sql } from 'kysely'
 import { SEARCHED_KINDS } from '../../model/kinds.js'
+import { SEARCH_SUFFIX, searchIndexOf } from '../search-index.js'
 import type { Search } from '../store.js'
 import type { Client } from './driver.js'
 
-export const SEARCH_INDEXES = SEARCHED_KINDS.map(({ table }) => `${table}_recherche`)
+export const SEARCH_INDEXES = SEARCHED_KINDS.map(({ table }) => searchIndexOf(table))
 
 /** Makes the search indexes that are missing. They need the extension pg_trgm to be there. */
 export async function createSearchIndexes(client: Pick<Client, 'query'>): Promise<void> {
   for (const { table, searched } of SEARCHED_KINDS) {
     const list = searched.map((column) => `${column} gin_trgm_ops`).join(', ')
-    await client.query(`create index if not exists ${table}_recherche on ${table} using gin (${list})`)
+    await client.query(`create index if not exists ${searchIndexOf(table)} on ${table} using gin (${list})`)
   }
 }
 
@@ -26,7 +27,7 @@ export async function findSearchIndexes(client: Pick<Client, 'query'>): Promise<
 export async function findBrokenIndexes(client: Pick<Client, 'query'>, isOfSearch: boolean): Promise<string[]> {
   const { rows } = await client.query<{ nom: string }>(
     `select quote_ident(relname) as nom from pg_class join pg_index on indexrelid = pg_class.oid
-     where not indisvalid and pg_table_is_visible(pg_class.oid) and (strpos(relname, '_recherche') > 0) = $1`,
+     where not indisvalid and pg_table_is_visible(pg_class.oid) and (strpos(relname, '${SEARCH_SUFFIX}') > 0) = $1`,
     [isOfSearch],
   )
   return rows.map(({ nom }) => nom)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { DATA_TABLES } from '../dependencies.js'
 import { REFERENCES } from '../references.js'
+import { searchIndexOf } from '../search-index.js'
 import type { Connection } from './connection.js'
 import { emptyLog, logBytes } from './log.js'
 import { beginImmediate } from './transaction.js'
@@ -59,7 +60,7 @@ export class Aside {
     this.tables = TABLES.map((name) => ({
       name,
       key: this.column(`select name from pragma_table_info('${name}') where pk > 0 order by pk`),
-      searched: this.column(`select name from pragma_table_info('${searchOf(name)}')`),
+      searched: this.column(`select name from pragma_table_info('${searchIndexOf(name)}')`),
     }))
   }
 
@@ -114,7 +115,9 @@ export class Aside {
   swap(): void {
     const list = TABLES.map((name) => `'${name}'`).join(', ')
     const triggers = this.column(`select sql from sqlite_master where type = 'trigger' and tbl_name in (${list})`)
-    const names = this.tables.flatMap(({ name, searched }) => (searched.length > 0 ? [name, searchOf(name)] : [name]))
+    const names = this.tables.flatMap(({ name, searched }) =>
+      searched.length > 0 ? [name, searchIndexOf(name)] : [name],
+    )
     for (const name of names) this.db.script(`drop table main.${name}`)
     for (const name of names) this.db.script(`alter table main.${this.newOf(name)} rename to ${name}`)
     for (const sql of triggers) this.db.script(sql)
@@ -150,7 +153,7 @@ export class Aside {
       }
       // Its `content` names the table by its final name.
       if (searched.length > 0) {
-        const search = searchOf(name)
+        const search = searchIndexOf(name)
         this.db.script(this.sqlOf(search).replace(search, this.newOf(search)))
       }
     }
@@ -180,7 +183,7 @@ export class Aside {
     const added = this.db.change(`insert into main.${this.newOf(name)} select * ${block} order by ${columns}`, values)
     if (searched.length > 0) {
       const texts = searched.join(', ')
-      const search = this.newOf(searchOf(name))
+      const search = this.newOf(searchIndexOf(name))
       this.db.change(`insert into main.${search} (rowid, ${texts}) select ${columns}, ${texts} ${block}`, values)
     }
     return { last, added }
@@ -215,10 +218,6 @@ export class Aside {
   private column(sql: string): string[] {
     return this.db.rows(sql).map((row) => String(Object.values(row as object)[0]))
   }
-}
-
-function searchOf(table: string): string {
-  return `${table}_recherche`
 }
 
 /** Drops new tables that imports left behind. An import that is still running notices it, and merges without them. */

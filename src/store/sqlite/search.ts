@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { searchIndexOf } from '../search-index.js'
 import type { Search } from '../store.js'
 
 /** FTS5 walks the rows of every trigram of a needle side by side; past so many of them, walking the table is faster. */
@@ -29,7 +30,7 @@ export const search: Search = {
 
 /** The rows of a table's index whose columns contain the needles. */
 function matching(table: string, needles: Readonly<Record<string, string>>): RawBuilder<unknown> {
-  const index = sql.table(`${table}_recherche`)
+  const index = sql.table(searchIndexOf(table))
   const match = Object.entries(needles)
     .map(([column, needle]) => `${column} : "${needle.replaceAll('"', '""')}"`)
     .join(' AND ')

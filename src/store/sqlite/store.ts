@@ -8,6 +8,7 @@ import { NodesByVersion } from '../nodes.js'
 import { Pool, storeIsClosed } from '../pool.js'
 import { Reads } from '../reads.js'
 import { findBrokenReferences } from '../references.js'
+import { searchIndexOf } from '../search-index.js'
 import {
   type BulkOptions,
   type Change,
@@ -35,7 +36,7 @@ const MAX_STREAMING_THREADS = 8
 /** An eager follower looks whether another connection has committed so often; a look takes some 5 µs. */
 const WATCH_MILLISECONDS = 50
 
-const SEARCH_TABLES = SEARCHED_KINDS.map(({ table }) => `${table}_recherche`)
+const SEARCH_TABLES = SEARCHED_KINDS.map(({ table }) => searchIndexOf(table))
 const SELECT_VERSIONS = 'select version_donnees as donnees, version_comptes as comptes from etat'
 
 /**
