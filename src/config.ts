@@ -4,10 +4,10 @@ import { InvalidArgumentError, Option } from 'commander'
 import type { AppOptions } from './app.js'
 import { CommandError, readFlag, SecretArgumentError } from './forms.js'
 import { hostName } from './http/host.js'
+import type { Log } from './log.js'
 import type { CommandOption, ServeOptions } from './options.js'
 import type { Serving } from './store/opening.js'
 import { isPostgres } from './store/postgres/address.js'
-import type { StoreLog } from './store/store.js'
 
 /** The version of the package. */
 export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
@@ -59,7 +59,7 @@ function checkRootmeHosts({ publicUrl, rootmeHost = [] }: ServeOptions): void {
 }
 
 /** What the store needs to know to serve. */
-export function toServing(options: ServeOptions, log: StoreLog): Serving {
+export function toServing(options: ServeOptions, log: Log): Serving {
   if (options.replica && !isPostgres(options.database)) {
     throw new CommandError('--replica requires a PostgreSQL --database', 2)
   }

@@ -1,7 +1,5 @@
-import type { FastifyBaseLogger } from 'fastify'
+import type { Log } from '../log.js'
 import type { Budget, Limiter } from './limits.js'
-
-export type LimitsLog = Pick<FastifyBaseLogger, 'info' | 'warn'>
 
 const TIMES = {
   tickMilliseconds: 50,
@@ -40,7 +38,7 @@ export class Breaker {
 
   constructor(
     private readonly server: Server,
-    private readonly log: LimitsLog,
+    private readonly log: Log,
     private readonly times = TIMES,
   ) {}
 

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { Redis, type Result } from 'ioredis'
-import { Breaker, type BreakerTimes, type LimitsLog, reasonOf, type Server } from './breaker.js'
+import type { Log } from '../log.js'
+import { Breaker, type BreakerTimes, reasonOf, type Server } from './breaker.js'
 import type { Limits } from './limits.js'
 
 const START_MILLISECONDS = 1_000
@@ -42,7 +43,7 @@ declare module 'ioredis' {
 export async function openRedisLimits(
   url: string,
   fallback: Limits,
-  log: LimitsLog,
+  log: Log,
   /** Only tests set it. */
   times?: BreakerTimes,
 ): Promise<Limits> {

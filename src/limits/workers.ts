@@ -1,4 +1,5 @@
-import { Breaker, type LimitsLog } from './breaker.js'
+import type { Log } from '../log.js'
+import { Breaker } from './breaker.js'
 import type { Budget, Limiter, Limits } from './limits.js'
 import { LocalLimits } from './local.js'
 
@@ -46,7 +47,7 @@ export class WorkerLimits implements Limits {
 
   constructor(
     private readonly ask: (question: LimitsQuestion) => unknown,
-    log: LimitsLog,
+    log: Log,
   ) {
     const probe = () => this.count(['sonde', 1_000_000_000, 1, '', 1])
     const isConnected = () => process.connected

@@ -1,4 +1,5 @@
-import type { StoreLog, Versions } from './store.js'
+import type { Log } from '../log.js'
+import type { Versions } from './store.js'
 
 export interface OpenOptions {
   /** Makes and migrates a store that is missing or older. */
@@ -9,7 +10,7 @@ export interface OpenOptions {
 
 /** What only PostgreSQL needs to know to serve. */
 export interface Serving {
-  log: StoreLog
+  log: Log
   /** Addresses of streaming replicas to read from. */
   replicas?: readonly string[] | undefined
   /** Connections to each server. */

@@ -178,12 +178,6 @@ export interface StoreState {
   isThreadBusy: boolean
 }
 
-/** Where a store says, once, that something beside it went away or came back. */
-export interface StoreLog {
-  info(message: string): void
-  warn(message: string): void
-}
-
 export type StoreFault =
   | 'missing'
   | 'denied'

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Db, StoreError, type StoreFault, type StoreLog, type Versions } from '../store.js'
+import type { Log } from '../../log.js'
+import { type Db, StoreError, type StoreFault, type Versions } from '../store.js'
 import { withClient } from './driver.js'
 import { refusePooler } from './pooler.js'
 import type { Server, Snapshot } from './server.js'
@@ -27,7 +28,7 @@ export class Replica {
   constructor(
     readonly server: Server,
     private readonly watcher: Watcher,
-    private readonly log: StoreLog,
+    private readonly log: Log,
   ) {}
 
   /** Checks the replica before it is used. Throws `StoreError` if the address is wrong; a replica that is down is set aside. */

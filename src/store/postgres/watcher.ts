@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from '../../log.js'
 import { SharedRun } from '../../shared-run.js'
 import type { Member, Siblings } from '../opening.js'
-import type { StoreLog, Versions } from '../store.js'
+import type { Versions } from '../store.js'
 import type { Address } from './address.js'
 import { type Client, connect, toStoreError } from './driver.js'
 import { checked, SELECT_VERSIONS, type Snapshot } from './server.js'
@@ -39,7 +40,7 @@ export class Watcher implements Member {
 
   constructor(
     private readonly address: Address,
-    private readonly log: StoreLog,
+    private readonly log: Log,
     /** Called when the connection is back, perhaps to another server. */
     private readonly renewed: () => void,
     private readonly siblings?: Siblings,
