@@ -1,5 +1,5 @@
 import { Problem } from '../errors.js'
-import { nowSeconds } from '../instant.js'
+import { DAY_SECONDS, nowSeconds } from '../instant.js'
 import { SCOPES, type Scope } from '../model/scopes.js'
 import type { Store } from '../store/store.js'
 import { countCodePoints } from '../text.js'
@@ -9,9 +9,9 @@ import { MAX_KEY_NAME_CODE_POINTS, MAX_LIVE_KEYS } from './contract.js'
 import { deleteSome } from './deletion.js'
 import { digest, makeApiKey, shownPrefix } from './tokens.js'
 
-const YEAR_SECONDS = 365 * 24 * 3600
+const YEAR_SECONDS = 365 * DAY_SECONDS
 /** How long a revoked or expired key is distinguished from an unknown one. */
-const REMEMBER_ENDED_SECONDS = 90 * 24 * 3600
+const REMEMBER_KEY_SECONDS = 90 * DAY_SECONDS
 
 export interface KeyRequest {
   nom: string
@@ -45,7 +45,7 @@ export async function createKey(
       throw new Problem('too_many_keys', { errors })
     }
     for (const end of ['expiration', 'revocation'] as const) {
-      await deleteSome(db, 'cles_api', end, now - REMEMBER_ENDED_SECONDS)
+      await deleteSome(db, 'cles_api', end, now - REMEMBER_KEY_SECONDS)
     }
     return insertCle(db, {
       id_compte: idCompte,

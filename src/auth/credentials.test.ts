@@ -16,7 +16,7 @@ import {
 import { PATIENCE } from '../../test/patience.js'
 import { BOB, petitPortail, problemOf, sessionOf } from '../../test/wire.js'
 import type { ErrorCode } from '../errors.js'
-import { nowSeconds } from '../instant.js'
+import { DAY_SECONDS, nowSeconds } from '../instant.js'
 import { openStore } from '../store/open.js'
 import type { Db } from '../store/store.js'
 import { revokeAll, setDisabled, setPassword } from './comptes-queries.js'
@@ -24,7 +24,6 @@ import { Guard } from './guard.js'
 import { digest, isApiKey, makeApiKey, makeSessionToken } from './tokens.js'
 
 const HOUR_SECONDS = 3600
-const DAY_SECONDS = 24 * HOUR_SECONDS
 
 for (const engine of engines) {
   describe(engine, () => {

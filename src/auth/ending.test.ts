@@ -12,7 +12,7 @@ import {
   waitForChanges,
 } from '../../test/harness.js'
 import { BOB, petitPortail, postLogin, problemOf, sessionOf, unlessShed } from '../../test/wire.js'
-import { nowSeconds } from '../instant.js'
+import { DAY_SECONDS, nowSeconds } from '../instant.js'
 import { openStore } from '../store/open.js'
 import type { Store } from '../store/store.js'
 import { findCompte } from './comptes-queries.js'
@@ -21,7 +21,6 @@ import { endSession, insertSession } from './sessions-queries.js'
 import { digest, makeSessionToken } from './tokens.js'
 
 const MANY = { login: 'many', password: 'a hundred devices', idAuteur: 2 }
-const DAY_SECONDS = 24 * 3600
 
 for (const engine of engines) {
   describe(engine, () => {

@@ -1,6 +1,6 @@
 import type { Principal } from '../contract.js'
 import type { ErrorCode } from '../errors.js'
-import { nowSeconds } from '../instant.js'
+import { DAY_SECONDS, nowSeconds } from '../instant.js'
 import type { Scope } from '../model/scopes.js'
 import type { Follower, News, Subscriber } from '../store/changes.js'
 import type { Store } from '../store/store.js'
@@ -20,8 +20,8 @@ export type MayAskMore = () => boolean | Promise<boolean>
 /** The principal of a request, or why it has none. */
 export type Identity = Principal | ErrorCode
 
-const SESSION_IDLE_SECONDS = 7 * 24 * 3600
-export const SESSION_MAX_SECONDS = 30 * 24 * 3600
+const SESSION_IDLE_SECONDS = 7 * DAY_SECONDS
+export const SESSION_MAX_SECONDS = 30 * DAY_SECONDS
 
 /** The last use is recorded to the hour, so that reads almost never write. */
 const USE_STEP_SECONDS = 3600

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ACCOUNT, addAccount, engines, startServer, type TestServer } from '../../test/harness.js'
 import { BOB, exchange, parseAnswer, petitPortail, postLogin, problemOf, sessionOf } from '../../test/wire.js'
-import { nowSeconds } from '../instant.js'
+import { DAY_SECONDS, nowSeconds } from '../instant.js'
 import { findCompte, setDisabled } from './comptes-queries.js'
 import { insertSession } from './sessions-queries.js'
 import { digest, makeSessionToken } from './tokens.js'
@@ -9,7 +9,6 @@ import { digest, makeSessionToken } from './tokens.js'
 const { login, password } = ACCOUNT
 const RIGHT = { login, password }
 const WRONG = { login, password: 'not the password' }
-const DAY_SECONDS = 24 * 3600
 
 /** What browsers send for a typed address, a link, a redirect, and a sibling under the same domain. */
 const BROWSERS = [

@@ -33,7 +33,7 @@ export interface NewSession {
 }
 
 /** How long an ended session answers `credential_revoked` instead of `credential_invalid`. */
-const REMEMBER_ENDED_SECONDS = 30 * DAY_SECONDS
+const REMEMBER_SESSION_SECONDS = 30 * DAY_SECONDS
 /** How often old sessions are deleted, by a login that writes anyway; while there are more, each login deletes some. */
 const PURGE_STEP_SECONDS = 60
 
@@ -121,7 +121,7 @@ export class Login {
   /** Deletes some sessions and addresses that nobody needs any longer. */
   private async purge(db: Db, now: number): Promise<void> {
     if (now < this.nextPurge) return
-    const ended = now - REMEMBER_ENDED_SECONDS
+    const ended = now - REMEMBER_SESSION_SECONDS
     const hasOld = await deleteSome(db, 'sessions', 'creation', ended - SESSION_MAX_SECONDS)
     const hasEnded = await deleteSome(db, 'sessions', 'revocation', ended)
     await deleteSome(db, 'adresses_connues', 'vue', now - REMEMBER_ADDRESS_SECONDS)

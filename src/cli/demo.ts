@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { hashPassword } from '../auth/passwords.js'
 import { digest, makeApiKey, makeSessionToken, shownPrefix } from '../auth/tokens.js'
 import { toServerOptions, toServing } from '../config.js'
-import { formatInstant, nowSeconds } from '../instant.js'
+import { DAY_SECONDS, formatInstant, nowSeconds } from '../instant.js'
 import { defaultsOf, HTTP_OPTIONS, type OptionsOf, SERVE_OPTIONS, type ServeOptions } from '../options.js'
 import { type DemoLine, demoPortal } from '../portal/demo.js'
 import { importDump } from '../portal/import.js'
@@ -20,7 +20,7 @@ const HOST = '127.0.0.1'
 const PORT_ADVICE = '--port (`npm start -- --port 8081`)'
 /** About as many as the demo portal has, for the progress bar alone. */
 const DEMO_LINES = 35_000
-const KEY_SECONDS = 365 * 24 * 3600
+const KEY_SECONDS = 365 * DAY_SECONDS
 
 const OPTIONS = {
   database: { ...SERVE_OPTIONS.database, default: 'sqlite:data/demo.db' },

@@ -29,10 +29,10 @@ export interface ServeDeps {
 }
 
 /** Records what is served, for the API's own description, and whether its responses are cached. */
-export type Record = (endpoint: Endpoint, isHeld: boolean) => void
+export type RecordOperation = (endpoint: Endpoint, isHeld: boolean) => void
 
 /** Registers reads. A response that is cached and current is sent as it is; otherwise it is read in one snapshot and cached. */
-export function serveReads(app: FastifyInstance, deps: ServeDeps, record: Record): ServeRead {
+export function serveReads(app: FastifyInstance, deps: ServeDeps, record: RecordOperation): ServeRead {
   const { origins, challengeUrl, bounds } = deps
   return (endpoint, handler) => {
     record(endpoint, true)
@@ -103,7 +103,11 @@ function toTooBroad(error: unknown): never {
 }
 
 /** Registers operations that are about the caller or change something. Their responses are never cached. */
-export function serveActions(app: FastifyInstance, { origins, bounds }: ServeDeps, record: Record): ServeAction {
+export function serveActions(
+  app: FastifyInstance,
+  { origins, bounds }: ServeDeps,
+  record: RecordOperation,
+): ServeAction {
   const bulk = new BulkBodies(bounds.maxBulkBytes)
   return (endpoint, handler) => {
     const isBulk = endpoint.requestBody?.isBulk === true

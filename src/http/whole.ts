@@ -20,7 +20,7 @@ import {
   cachedFor,
   etagOf,
   madeFrom,
-  type Record,
+  type RecordOperation,
   readQuery,
   requireScope,
   type ServeDeps,
@@ -40,7 +40,7 @@ type Slots = { large: LargeAnswers; probes: Semaphore }
  * Registers reads whose response is not paged. One that fits in an eighth of the cache, and in 8 MiB, is built once for all
  * concurrent requests, tagged and cached like other reads. A larger one is streamed to each client from its own snapshot.
  */
-export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): ServeWhole {
+export function serveWholes(app: FastifyInstance, deps: Deps, record: RecordOperation): ServeWhole {
   const { bounds } = deps
   return (endpoint, plan) => {
     record(endpoint, true)
@@ -69,12 +69,11 @@ export function serveWholes(app: FastifyInstance, deps: Deps, record: Record): S
  * too large; then each is refused or streamed. The request that read it streams on from its snapshot, others from their own.
  */
 async function answer(deps: Deps, asked: Asked, { large, probes }: Slots, key: string): Promise<FastifyReply> {
-  let reading: Promise<unknown> | undefined
+  let reading: Promise<Made | undefined> | undefined
   const build = () =>
     new Promise<Made>((resolve, reject) => {
-      const made = read(deps, asked, large, () => reject(new TooLarge()))
-      made.then((response) => resolve(response as Made), reject)
-      reading = made
+      reading = read(deps, asked, large, () => reject(new TooLarge()))
+      reading.then((made) => made && resolve(made), reject)
     })
   try {
     const { donnees } = asked.request.versions

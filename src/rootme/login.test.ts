@@ -15,10 +15,9 @@ import { BOB, dialectErrorOf, petitPortail, problemOf } from '../../test/wire.js
 import { revokeCle } from '../auth/cles-queries.js'
 import { setDisabled } from '../auth/comptes-queries.js'
 import { digest } from '../auth/tokens.js'
-import { nowSeconds } from '../instant.js'
+import { DAY_SECONDS, nowSeconds } from '../instant.js'
 
 const { login, password } = ACCOUNT
-const DAY_SECONDS = 24 * 3600
 const FORM = 'application/x-www-form-urlencoded'
 const form = `${new URLSearchParams({ login, password })}`
 const json = JSON.stringify({ login, password })
