@@ -72,6 +72,15 @@ for (const engine of engines) {
         await problemOf(await send('GET / HTTP/1.1\nHost: a\r\n\r\n'), 'malformed_request')
       })
 
+      for (const path of ['/challenges', '/rootme/challenges', '/health/live']) {
+        test(`two Authorization headers for ${path}: 400 that names the header, even if they are equal`, async () => {
+          const bearer = `Authorization: Bearer ${server.key}\r\n`
+          const answer = await request(`GET ${path}`, `${bearer}${bearer.toLowerCase()}`)
+          const fault = expect.stringMatching(/authorization was given twice/i)
+          expect([answer.status, await answer.text()]).toEqual([400, fault])
+        })
+      }
+
       test('a transfer coding before chunked: 501, and nothing after it is read as a request', async () => {
         const head = `POST /login HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`
         const text = await exchange(server.url, `${head}GET /challenges HTTP/1.1\r\nHost: a\r\n\r\n`)

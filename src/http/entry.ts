@@ -22,7 +22,7 @@ export class Entry {
   pass(request: FastifyRequest, reply: FastifyReply, done: Answer): void {
     this.label(request, reply)
     if (this.origins.answerCors(request, reply)) return
-    const fault = codingFault(request) ?? requestLineFault(request) ?? hostFault(request)
+    const fault = codingFault(request) ?? requestLineFault(request) ?? headerFault(request)
     if (!fault) {
       done()
       return
@@ -71,21 +71,29 @@ function requestLineFault(request: FastifyRequest): Problem | undefined {
   return isLong ? new Problem('uri_too_long') : undefined
 }
 
-/** A Host that is missing, doubled or no host at all is malformed, https://www.rfc-editor.org/rfc/rfc9112#section-3.2. */
-function hostFault({ raw: { httpVersion, rawHeaders, headers } }: FastifyRequest): Problem | undefined {
-  if (headers.host === undefined) return httpVersion === '1.0' ? undefined : badHost('is required in HTTP/1.1')
-  if (!isHost(headers.host)) return badHost('takes a name or an address, with or without a port')
+/**
+ * A Host that is missing or no host at all is malformed, https://www.rfc-editor.org/rfc/rfc9112#section-3.2. So is a second
+ * Host or Authorization: Node keeps the first, a proxy may have read the other.
+ */
+function headerFault({ raw: { httpVersion, rawHeaders, headers } }: FastifyRequest): Problem | undefined {
+  if (headers.host !== undefined && !isHost(headers.host)) {
+    return badHeader('Host', 'takes a name or an address, with or without a port')
+  }
+  if (headers.host === undefined && httpVersion !== '1.0') return badHeader('Host', 'is required in HTTP/1.1')
   let hosts = 0
+  let authorizations = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++
   }
-  return hosts > 1 ? badHost('was given twice') : undefined
+  if (hosts > 1) return badHeader('Host', 'was given twice')
+  return authorizations > 1 ? badHeader('Authorization', 'was given twice') : undefined
 }
 
-function badHost(message: string): Problem {
+function badHeader(name: string, message: string): Problem {
   return new Problem('malformed_request', {
-    detail: `The header Host ${message}.`,
-    errors: [{ parameter: 'host', message }],
+    detail: `The header ${name} ${message}.`,
+    errors: [{ parameter: name.toLowerCase(), message }],
   })
 }
