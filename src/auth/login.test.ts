@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ACCOUNT, addAccount, engines, startServer, type TestServer } from '../../test/harness.js'
 import { BOB, exchange, parseAnswer, petitPortail, postLogin, problemOf, sessionOf } from '../../test/wire.js'
@@ -226,6 +227,16 @@ for (const engine of engines) {
           await problemOf(await postLogin(server, RIGHT, { 'content-type': type }), 'unsupported_media_type')
         })
       }
+
+      test('a body with a Content-Encoding is a 415, whatever its bytes', async () => {
+        for (const encoding of ['gzip', 'br', 'deflate', 'x']) {
+          const headers = { 'content-type': 'application/json', 'content-encoding': encoding }
+          for (const body of [gzipSync(JSON.stringify(RIGHT)), JSON.stringify(RIGHT)]) {
+            const response = await server.anonymous('/login', { method: 'POST', headers, body })
+            await problemOf(response, 'unsupported_media_type')
+          }
+        }
+      })
 
       test('HEAD is a 405, with or without a password in the query', async () => {
         for (const path of ['/login', `/login?${new URLSearchParams(RIGHT)}`]) {

@@ -119,11 +119,11 @@ export function serveActions(
       onRequest: async (request, reply) => {
         if (endpoint.refusesForeign) origins.refuseForeign(request)
         requireScope(endpoint, request)
+        checkContentType(endpoint, request)
         if (isBulk) bulk.admit(request, reply)
       },
       ...(isBulk ? { bodyLimit: bounds.maxBulkBytes } : {}),
       handler: async (request, reply) => {
-        checkContentType(endpoint, request)
         const { values } = readQuery(endpoint, request, reply, bounds)
         const given = {
           parameters: { ...readPath(endpoint, request, bounds), ...values } as never,
