@@ -3,16 +3,19 @@ import type { Command } from 'commander'
 import type { Logger } from 'pino'
 import { type ServerOptions, toServerOptions, toServing } from '../config.js'
 import { SERVE_OPTIONS, type ServeOptions } from '../options.js'
+import { isMissing } from '../store/open.js'
 import { command, withStore } from './command.js'
 
 export function serveCommand(): Command {
   return command('serve', 'Serve a store. Creates it if needed, and migrates it.', SERVE_OPTIONS).action(
     async (given: ServeOptions) => {
       const options = toServerOptions(given)
-      const { makeLog } = await import('./serving.js')
+      const { claimPort, makeLog } = await import('./serving.js')
       const log = makeLog(options.logLevel, options.workers > 1)
-      if (cluster.isWorker) await serveAsWorker(options, log)
-      else if (options.workers > 1) await superviseWorkers(options, log)
+      if (cluster.isWorker) return serveAsWorker(options, log)
+      // A port in use must not leave a new, empty store behind.
+      if (await isMissing(options.database)) await claimPort(options.host, options.port)
+      if (options.workers > 1) await superviseWorkers(options, log)
       else await serveAlone(options, log)
     },
   )

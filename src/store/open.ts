@@ -13,6 +13,11 @@ export async function pendingOf(url: string): Promise<Migration[]> {
   return (await engineOf(url)).pending(url)
 }
 
+/** Whether there is no store at an address yet. */
+export async function isMissing(url: string): Promise<boolean> {
+  return (await pendingOf(url))[0]?.version === 1
+}
+
 /** Makes a missing store, brings an older one to this program's schema, and returns what was run. */
 export async function migrateStore(url: string, options: MigrateOptions): Promise<Migration[]> {
   return (await engineOf(url)).migrate(url, options)

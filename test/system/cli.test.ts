@@ -478,6 +478,12 @@ test('backup copies a live store completely while a server uses it, and the copy
 
 test('a port in use is reported in one line, with status 1, and the server that uses it keeps running', async () => {
   const server = await serve()
+  const { port } = new URL(server.url)
+  for (const workers of ['1', '2']) {
+    const first = ['--database', 'sqlite:not-served.db', '--metrics-port', '0', '--port', port, '--workers', workers]
+    expect(await run('serve', ...first)).toMatchObject({ status: 1, stderr: expect.stringContaining('is in use') })
+    expect([workers, existsSync(at('not-served.db'))]).toEqual([workers, false])
+  }
   const second = await run('serve', '--metrics-port', '0', '--log-level', 'silent', '--port', new URL(server.url).port)
   expect(second).toMatchObject({ status: 1, stdout: '' })
   expect(second.stderr).toMatch(/^error: port \d+ is in use on 127\.0\.0\.1; give another with --port\n$/)
