@@ -41,15 +41,17 @@ export interface MirrorSettings extends Partial<Omit<MirrorOptions, 'store' | 't
   requestsPerSecond?: number
   limits?: Partial<ExchangeLimits>
   warnings?: string[]
+  retries?: string[]
 }
 
 /** One pass into a store, as `palmares mirror` runs it, without a rate limit unless set. */
 export async function mirrorInto(store: Store, url: string, settings: MirrorSettings = {}): Promise<PassReport> {
-  const { key = 'secret', requestsPerSecond = 1_000_000, limits, warnings = [], ...given } = settings
+  const { key = 'secret', requestsPerSecond = 1_000_000, limits, warnings = [], retries = [], ...given } = settings
   const { signal = new AbortController().signal, clock = realClock, connections = 1 } = given
   const transport = makeTransport({
     ...{ base: url, key, userAgent: 'palmares/test', requestsPerSecond, connections, clock, signal },
     limits: { ...LIMITS, ...limits },
+    onRetry: (message) => retries.push(message),
   })
   try {
     await claim(store, `${url}/`)

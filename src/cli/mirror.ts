@@ -98,13 +98,12 @@ async function mirror(store: Store, base: string, key: string, options: MirrorCo
   const { signal } = stop
   const userAgent = `palmares/${VERSION}`
   const limits = DEFAULT_EXCHANGE_LIMITS
+  const onWarning = (message: string) => tell(`warning: ${message}`)
   const transport = makeTransport({
     ...{ base, key, userAgent, requestsPerSecond, connections, clock, signal, limits },
+    onRetry: onWarning,
   })
-  const given = {
-    ...{ store, transport, clock, signal, portalUrl, authors, connections },
-    onWarning: (message: string) => tell(`warning: ${message}`),
-  }
+  const given = { ...{ store, transport, clock, signal, portalUrl, authors, connections }, onWarning }
   try {
     if (every === undefined) await onePass(given)
     else await passAfterPass({ every, clock, signal, tell }, () => onePass(given))

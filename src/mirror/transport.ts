@@ -29,17 +29,21 @@ export interface TransportOptions {
   clock: Clock
   signal: AbortSignal
   limits: ExchangeLimits
+  /** Called once for a path that is retried because the other side does not answer, or fails. */
+  onRetry(message: string): void
 }
 
 const MAX_REDIRECTS = 5
 const MAX_TRIES = 5
 const FIRST_RETRY_MILLISECONDS = 1_000
+/** The sum of the pauses, which double. */
+const RETRY_SECONDS = ((2 ** (MAX_TRIES - 1) - 1) * FIRST_RETRY_MILLISECONDS) / 1_000
 
 export type Transport = ReturnType<typeof makeTransport>
 
 /** The portal as the mirror asks it. */
 export function makeTransport(options: TransportOptions) {
-  const { base, key, userAgent, requestsPerSecond, connections, clock, signal, limits } = options
+  const { base, key, userAgent, requestsPerSecond, connections, clock, signal, limits, onRetry } = options
   const agent = makeAgent(new URL(base), connections)
   const pace = makePace(requestsPerSecond, clock)
   const counts = { requests: 0, unchanged: 0 }
@@ -82,6 +86,7 @@ export function makeTransport(options: TransportOptions) {
         const Fault = error.status !== undefined && error.status >= 500 ? BadAnswer : MirrorError
         if (tries === MAX_TRIES) throw new Fault(`${path}: ${error.message}; tried ${tries} times`)
         if (error.retryAfterMilliseconds === undefined) {
+          if (tries === 1) onRetry(`${path}: ${error.message}; retrying for ${RETRY_SECONDS} s`)
           await clock.sleep(FIRST_RETRY_MILLISECONDS * 2 ** (tries - 1), signal)
         }
       }

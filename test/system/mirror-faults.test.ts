@@ -336,10 +336,12 @@ function rowOf(path: string): number {
 describe('a temporary fault', () => {
   beforeEach(begin)
 
-  test('is retried with growing waits', async () => {
+  test('is retried with growing waits, and reported once', async () => {
     let failures = 0
     injectFault('/auteurs/9', (_, usual) => (failures++ < 3 ? page(502) : usual()))
-    const { requests } = await pass()
+    const retries: string[] = []
+    const { requests } = await pass({ retries })
+    expect(retries).toEqual(['/auteurs/9: it answered 502; retrying for 15 s'])
     expect(clock.waits.filter((wait) => wait >= 1_000)).toEqual([1_000, 2_000, 4_000])
     expect(requests.waitedMilliseconds).toBe(0)
     expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
@@ -353,7 +355,9 @@ describe('a temporary fault', () => {
     injectFault('/auteurs/9', (_asked, usual) =>
       failures++ < 2 ? json({ code: 'rate_limited' }, status, { 'retry-after': retryAfter() }) : usual(),
     )
-    const { requests } = await pass()
+    const retries: string[] = []
+    const { requests } = await pass({ retries })
+    expect(retries).toEqual([])
     expect(clock.waits.filter((wait) => wait > 1_000).map((wait) => Math.round(wait / 1_000))).toEqual([17, 17])
     expect(Math.round(requests.waitedMilliseconds / 1_000)).toBe(34)
     expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
