@@ -138,10 +138,15 @@ export function isFault(status: number): boolean {
 
 /** A 400 for a body that does not match its Content-Type. */
 export function invalidBody(message: string): Problem {
-  return new Problem('invalid_body', { detail: `The body ${message}.`, errors: [{ parameter: 'body', message }] })
+  return faultOf('invalid_body', 'body', message, 'The body')
 }
 
 /** A 400 that names one parameter and says what it takes. */
 export function invalidParameter(parameter: string, message: string): Problem {
-  return new Problem('invalid_parameter', { detail: `${parameter} ${message}.`, errors: [{ parameter, message }] })
+  return faultOf('invalid_parameter', parameter, message)
+}
+
+/** A 400 that names one part of a request; `subject` is what its detail calls that part. */
+export function faultOf(code: ErrorCode, parameter: string, message: string, subject = parameter): Problem {
+  return new Problem(code, { detail: `${subject} ${message}.`, errors: [{ parameter, message }] })
 }

@@ -1,5 +1,5 @@
-import type { ActionAnswer, Principal, ServeAction } from '../contract.js'
-import { Problem } from '../errors.js'
+import type { Principal, ServeAction } from '../contract.js'
+import { faultOf, Problem } from '../errors.js'
 import { formatInstant, nowSeconds, parseInstant } from '../instant.js'
 import { SCOPES } from '../model/scopes.js'
 import type { Store } from '../store/store.js'
@@ -26,8 +26,11 @@ const COOKIE = 'service_session'
 export function loginRoutes(serve: ServeAction, { login, allowGetLogin }: AuthDeps): void {
   const signIn = async (given: Record<string, unknown>, from: { address: string; secure: boolean }) => {
     const { name, password } = readLogin(given)
-    const session = await login.signIn(name, password, from.address)
-    return signedInAnswer(session, from.secure)
+    const { token, idAuteur, expiration } = await login.signIn(name, password, from.address)
+    return {
+      body: { service_session: token, id_auteur: String(idAuteur), expiration: formatInstant(expiration) },
+      headers: { 'set-cookie': sessionCookie(COOKIE, token, SESSION_MAX_SECONDS, from.secure) },
+    }
   }
   serve(contract.postLogin, (request) => signIn(readObject(request.body), request))
   if (allowGetLogin) serve(contract.getLogin, (request) => signIn(request.parameters, request))
@@ -71,27 +74,13 @@ export function sessionRoutes(serve: ServeAction, { store }: AuthDeps): void {
   })
 }
 
-function signedInAnswer(
-  session: { token: string; idAuteur: number; expiration: number },
-  secure: boolean,
-): ActionAnswer {
-  return {
-    body: {
-      service_session: session.token,
-      id_auteur: String(session.idAuteur),
-      expiration: formatInstant(session.expiration),
-    },
-    headers: { 'set-cookie': sessionCookie(COOKIE, session.token, SESSION_MAX_SECONDS, secure) },
-  }
-}
-
 function readKeyRequest(body: Record<string, unknown>) {
   const { nom, expiration, portee = [] } = body
   if (typeof nom !== 'string' || !isKeyName(nom)) {
-    throw invalidField('nom', `takes a text of 1 to ${contract.MAX_KEY_NAME_CODE_POINTS} characters`)
+    throw faultOf('invalid_body', 'nom', `takes a text of 1 to ${contract.MAX_KEY_NAME_CODE_POINTS} characters`)
   }
   if (!Array.isArray(portee) || !portee.every(isScope)) {
-    throw invalidField('portee', `takes a list of ${SCOPES.join(', ')}`)
+    throw faultOf('invalid_body', 'portee', `takes a list of ${SCOPES.join(', ')}`)
   }
   return { nom, expiration: readExpiration(expiration), portee }
 }
@@ -100,7 +89,7 @@ function readExpiration(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined
   const instant = typeof value === 'string' ? parseInstant(value) : undefined
   if (instant === undefined || instant <= nowSeconds()) {
-    throw invalidField('expiration', 'must be in the future, such as 2030-01-31T12:00:00Z')
+    throw faultOf('invalid_body', 'expiration', 'must be in the future, such as 2030-01-31T12:00:00Z')
   }
   return instant
 }
@@ -111,8 +100,4 @@ function readObject(body: unknown): Record<string, unknown> {
     detail: 'The body must be an object.',
     errors: [{ parameter: 'body', message: 'takes an object' }],
   })
-}
-
-function invalidField(parameter: string, message: string): Problem {
-  return new Problem('invalid_body', { detail: `${parameter} ${message}.`, errors: [{ parameter, message }] })
 }

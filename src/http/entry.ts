@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Problem } from '../errors.js'
+import { faultOf, Problem } from '../errors.js'
 import type { Budget } from '../limits/limits.js'
 import type { Budgets } from './budgets.js'
 import { isHost } from './host.js'
@@ -92,8 +92,5 @@ function headerFault({ raw: { httpVersion, rawHeaders, headers } }: FastifyReque
 }
 
 function badHeader(name: string, message: string): Problem {
-  return new Problem('malformed_request', {
-    detail: `The header ${name} ${message}.`,
-    errors: [{ parameter: name.toLowerCase(), message }],
-  })
+  return faultOf('malformed_request', name.toLowerCase(), message, `The header ${name}`)
 }

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { invalidBody, isFault, Problem } from '../errors.js'
+import { faultOf, invalidBody, isFault, Problem } from '../errors.js'
 import { toJsonBuffer } from '../json.js'
 import { StoreError } from '../store/store.js'
 
@@ -72,9 +72,5 @@ function toProblem(error: unknown): Problem {
 const frameworkErrors: Record<string, () => Problem> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Problem('body_too_large'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Problem('unsupported_media_type'),
-  FST_ERR_BAD_URL: () => new Problem('malformed_request', malformed('path', 'is not valid percent-encoded UTF-8')),
-}
-
-export function malformed(parameter: string, message: string) {
-  return { detail: `The ${parameter} ${message}.`, errors: [{ parameter, message }] }
+  FST_ERR_BAD_URL: () => faultOf('malformed_request', 'path', 'is not valid percent-encoded UTF-8', 'The path'),
 }

@@ -4,7 +4,7 @@ import { type ErrorCode, Problem } from '../errors.js'
 import { toJsonBuffer } from '../json.js'
 import type { Budget } from '../limits/limits.js'
 import { type Budgets, refusalOf } from './budgets.js'
-import { malformed, PROBLEM_TYPE } from './problems.js'
+import { PROBLEM_TYPE } from './problems.js'
 import type { Recorder } from './recorder.js'
 
 /** How long a refused client may read the answer before its connection is destroyed. */
@@ -84,7 +84,7 @@ export function problemOfBytes(error: BytesError): Problem | undefined {
 
 /** What is not well-formed HTTP. */
 export function notHttp(): Problem {
-  return new Problem('malformed_request', { errors: malformed('request', 'is not well-formed HTTP').errors })
+  return new Problem('malformed_request', { errors: [{ parameter: 'request', message: 'is not well-formed HTTP' }] })
 }
 
 const codes: Record<string, ErrorCode> = {
