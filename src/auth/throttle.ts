@@ -115,7 +115,6 @@ interface Tries {
   count: number
   /** Those that have a slot and may release it. */
   underWay: Set<Promise<void>>
-  /** Resolves when the attempt that is reserving now has, or has not, got a slot. */
   /**
    * Reserves slots one at a time. Otherwise an attempt could be refused while another has reserved a slot but is not in
    * `underWay` yet, and would not wait for it.

@@ -1,4 +1,4 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /** Every API key begins so, for people and secret scanners to recognise. */
@@ -59,12 +59,5 @@ function checksum(text: string): string {
 }
 
 function randomCharacters(count: number): string {
-  const limit = 256 - (256 % ALPHABET.length)
-  let text = ''
-  while (text.length < count) {
-    for (const byte of randomBytes(count)) {
-      if (byte < limit && text.length < count) text += ALPHABET[byte % ALPHABET.length]
-    }
-  }
-  return text
+  return Array.from({ length: count }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
 }
