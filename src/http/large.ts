@@ -42,17 +42,6 @@ export async function sendLarge(asked: Asked, sent: Promise<unknown>): Promise<F
   return reply.hijack()
 }
 
-/** Sends an answer that is too large, without its body for HEAD. Throws `http_1_1_required` and `overloaded`, for this caller alone. */
-export async function sendWithinLimit(asked: Asked, large: LargeAnswers, send: () => Promise<void>): Promise<void> {
-  const { request } = asked
-  if (request.raw.socket.destroyed) return
-  // HTTP/1.0 ends a response by closing the connection, so a truncated response would look complete.
-  if (request.raw.httpVersion === '1.0') throw new Problem('http_1_1_required')
-  await large.use(request, async () => {
-    if (request.method !== 'HEAD') await send()
-  })
-}
-
 /** The pieces that were read, then the remaining ones, as bytes. Yields to the event loop after each of the latter. */
 export async function* bytesOf(texts: string[], rest: AsyncIterator<string>): AsyncGenerator<Buffer> {
   try {
@@ -118,13 +107,17 @@ export class LargeAnswers {
     this.all = new Semaphore({ permits, full: overloaded })
   }
 
-  async use<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
+  /** Sends an answer, without its body for HEAD. Throws `http_1_1_required` and `overloaded`, for this caller alone. */
+  async send({ request }: Asked, send: () => Promise<void>): Promise<void> {
+    if (request.raw.socket.destroyed) return
+    // HTTP/1.0 ends a response by closing the connection, so a truncated response would look complete.
+    if (request.raw.httpVersion === '1.0') throw new Problem('http_1_1_required')
     const address = request.principal ? undefined : addressKey(addressOf(request))
     if (address && this.addresses.has(address)) throw overloaded()
     const release = this.all.take()
     if (address) this.addresses.add(address)
     try {
-      return await work()
+      if (request.method !== 'HEAD') await send()
     } finally {
       release()
       if (address) this.addresses.delete(address)

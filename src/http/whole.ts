@@ -12,7 +12,6 @@ import {
   headOf,
   LargeAnswers,
   sendLarge,
-  sendWithinLimit,
   streamTo,
   type WholeLimits,
 } from './large.js'
@@ -105,7 +104,7 @@ function read(deps: Deps, asked: Asked, large: LargeAnswers, onLarge: () => void
     const { texts, isWhole } = await collect(pieces, Math.min(cache.maxEntryBytes, MAX_MADE_BYTES))
     if (isWhole) return madeFrom(db, versions, await readyOf(texts, asked.isGzip))
     onLarge()
-    await sendWithinLimit(asked, large, () => streamTo(asked, limits, bytesOf(texts, pieces)))
+    await large.send(asked, () => streamTo(asked, limits, bytesOf(texts, pieces)))
   })
 }
 
@@ -113,7 +112,7 @@ function read(deps: Deps, asked: Asked, large: LargeAnswers, onLarge: () => void
  * Streams a response that is known to be too large. Its snapshot opens only after the limit of concurrent responses admits it.
  */
 function readAlone({ store, limits }: Deps, asked: Asked, large: LargeAnswers): Promise<void> {
-  return sendWithinLimit(asked, large, () =>
+  return large.send(asked, () =>
     store.stream((db) => streamTo(asked, limits, bytesOf([], asked.whole.pieces(db)[Symbol.asyncIterator]()))),
   )
 }
