@@ -49,7 +49,7 @@ export async function mergeAccounts(
 ): Promise<{ tallies: Tally[]; removedAccounts: string[] }> {
   const operators = await lockOperators(db)
   const tallies = await mergeKinds(db, [comptes], options)
-  const removed = await db.select<{ login: string }>('select login from parti_comptes order by login')
+  const removed = await db.select<{ login: string }>('select login from gone_comptes order by login')
   if (operators.length > 0 && !options.removeOperators && (await findOperators(db)).length === 0) {
     faults.add(
       undefined,
@@ -84,7 +84,7 @@ export function hasChanged(tallies: readonly Tally[]): boolean {
 
 async function remove(db: Db, kind: Kind, { replace, withAccounts }: MergeOptions): Promise<number> {
   const { table } = kind
-  const gone = `parti_${table}`
+  const gone = `gone_${table}`
   const named = `select 1 from ${lotOf(table)} l where ${sameKey(kind, 'l', 't')}`
   const isReplaced = replace && (!kind.isAccount || withAccounts)
   const isUnnamed = `not exists (${named} and l.supprime = 0)`
@@ -96,9 +96,9 @@ async function remove(db: Db, kind: Kind, { replace, withAccounts }: MergeOption
   return db.exec(`delete from ${table} as t where exists (select 1 from ${gone} g where ${sameKey(kind, 'g', 't')})`)
 }
 
-const GONE_AUTHORS = 'id_auteur in (select id_auteur from parti_auteurs)'
+const GONE_AUTHORS = 'id_auteur in (select id_auteur from gone_auteurs)'
 const OF_GONE_ACCOUNTS = `id_compte in (
-  select id_compte from comptes where login in (select login from parti_comptes))`
+  select id_compte from comptes where login in (select login from gone_comptes))`
 
 /** What is removed with a record: the rows that it is a part of the key of. Accounts have tables of their own. */
 function hangingOn(kind: Kind): [table: string, condition: string][] {
@@ -107,7 +107,7 @@ function hangingOn(kind: Kind): [table: string, condition: string][] {
     (KINDS as readonly Kind[]).find(({ table }) => table === child)?.key.includes(column)
   return REFERENCES.filter(
     ({ child, column, parent }) => parent === kind.table && isInKey(child, column) !== false,
-  ).map(({ child, column }) => [child, `${column} in (select ${column} from parti_${kind.table})`])
+  ).map(({ child, column }) => [child, `${column} in (select ${column} from gone_${kind.table})`])
 }
 
 async function upsert(db: Db, kind: Kind): Promise<Pick<Tally, 'added' | 'changed' | 'listed'>> {
