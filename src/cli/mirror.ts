@@ -3,6 +3,7 @@ import { readMirrorKey, VERSION } from '../config.js'
 import { CommandError, decimal, duration, httpUrl, idList, integer, SecretArgumentError } from '../forms.js'
 import { realClock } from '../mirror/clock.js'
 import type { MirrorOptions } from '../mirror/context.js'
+import { dialectOf, PROBE_PATH } from '../mirror/detect.js'
 import { MirrorError } from '../mirror/errors.js'
 import { passAfterPass } from '../mirror/every.js'
 import { DEFAULT_EXCHANGE_LIMITS } from '../mirror/exchange.js'
@@ -10,6 +11,7 @@ import { mirrorPass, type PassReport } from '../mirror/pass.js'
 import { claim } from '../mirror/state.js'
 import { makeTransport } from '../mirror/transport.js'
 import { database, type OptionsOf, SERVE_OPTIONS } from '../options.js'
+import { isMissing } from '../store/open.js'
 import type { Store } from '../store/store.js'
 import { command, withStore } from './command.js'
 import { printTallies } from './import.js'
@@ -57,11 +59,18 @@ export function mirrorCommand(): Command {
       refuseOpenWire(base, options.allowHttp === true)
       const { key, isExposed } = readMirrorKey(options.keyFile)
       if (isExposed) tell(`warning: other users can read ${options.keyFile}; run chmod 600 ${options.keyFile}`)
-      await withStore(options.database, { create: true }, async (store) => {
-        // Each pass claims the store again. Here a store that is not a copy of this portal ends the command, also with --every.
-        await claim(store, `${base}/`)
-        await mirror(store, base, key, options)
-      })
+      const portal = await connect(base, key, options)
+      try {
+        // `--every` waits for a portal that does not answer yet. A single pass must not leave a new, empty store behind.
+        if (options.every === undefined && (await isMissing(options.database))) await findPortal(portal)
+        await withStore(options.database, { create: true }, async (store) => {
+          // Each pass claims the store again. Here a store that is not a copy of this portal ends the command, also with --every.
+          await claim(store, `${base}/`)
+          await mirror(store, portal, options)
+        })
+      } finally {
+        portal.transport.close()
+      }
     })
 }
 
@@ -88,9 +97,10 @@ function refuseOpenWire(base: string, isAllowed: boolean): void {
   )
 }
 
-/** Runs one pass, or repeats it. A signal ends the pass after the current batch. */
-async function mirror(store: Store, base: string, key: string, options: MirrorCommandOptions): Promise<void> {
-  const { portalUrl, authors, requestsPerSecond, connections, every } = options
+type Portal = Pick<MirrorOptions, 'transport' | 'clock' | 'signal' | 'onWarning'>
+
+async function connect(base: string, key: string, options: MirrorCommandOptions): Promise<Portal> {
+  const { requestsPerSecond, connections } = options
   const { nextSignal } = await import('./serving.js')
   const stop = new AbortController()
   void nextSignal().then(() => stop.abort())
@@ -103,13 +113,24 @@ async function mirror(store: Store, base: string, key: string, options: MirrorCo
     ...{ base, key, userAgent, requestsPerSecond, connections, clock, signal, limits },
     onRetry: onWarning,
   })
-  const given = { ...{ store, transport, clock, signal, portalUrl, authors, connections }, onWarning }
+  return { transport, clock, signal, onWarning }
+}
+
+/** Throws `MirrorError` unless a portal answers. A stop is left to the pass, which reports it. */
+async function findPortal({ transport, signal }: Portal): Promise<void> {
   try {
-    if (every === undefined) await onePass(given)
-    else await passAfterPass({ every, clock, signal, tell }, () => onePass(given))
-  } finally {
-    transport.close()
+    dialectOf(await transport.get(PROBE_PATH))
+  } catch (error) {
+    if (error !== signal.reason) throw error
   }
+}
+
+/** Runs one pass, or repeats it. A signal ends the pass after the current batch. */
+async function mirror(store: Store, portal: Portal, options: MirrorCommandOptions): Promise<void> {
+  const { portalUrl, authors, connections, every } = options
+  const given = { ...portal, store, portalUrl, authors, connections }
+  if (every === undefined) await onePass(given)
+  else await passAfterPass({ every, ...portal, tell }, () => onePass(given))
 }
 
 type Given = Omit<MirrorOptions, 'onProgress'>

@@ -174,7 +174,7 @@ describe('the key', () => {
     expect(existsSync(join(folder, 'none.db'))).toBe(false)
   })
 
-  test('a key that the portal refuses ends the pass with 1, and is not shown', async () => {
+  test('a key that the portal refuses ends the command with 1, is not shown, and leaves no store behind', async () => {
     const { status, stderr } = await run([origin.url, '--database', at('refused.db'), ...FAST], {
       PALMARES_MIRROR_KEY: 'wrongkey',
     })
@@ -182,6 +182,7 @@ describe('the key', () => {
     expect(stderr).toMatch(
       /^error: \/classement\?limite=1: it answered 401 .*\(credential_invalid\): the portal refuses the key\n$/,
     )
+    expect(existsSync(join(folder, 'refused.db'))).toBe(false)
   })
 
   test('is sent over http:// to this machine only', async () => {
