@@ -41,8 +41,10 @@ export function accountsCommand(): Command {
     .addCommand(addCommand())
     .addCommand(listCommand())
     .addCommand(passwdCommand())
-    .addCommand(disableCommand())
-    .addCommand(removeCommand())
+    .addCommand(endCommand('disable', 'Disable an account; its sessions and keys end at once.', disable))
+    .addCommand(
+      endCommand('remove', 'Remove an account with its sessions and keys, at once; its author stays.', removeCompte),
+    )
     .addCommand(enableCommand())
 }
 
@@ -118,19 +120,28 @@ function passwdCommand(): Command {
     })
 }
 
-function disableCommand(): Command {
-  return command('disable', 'Disable an account; its sessions and keys end at once.', END_OPTIONS)
+/** A command that ends an account, or its use; `end` gives the credentials that ended. */
+function endCommand(
+  name: 'disable' | 'remove',
+  purpose: string,
+  end: (db: Db, idCompte: number, now: number) => Promise<string[]>,
+): Command {
+  return command(name, purpose, END_OPTIONS)
     .argument('<login>')
     .action(async (login: string, options: OptionsOf<typeof END_OPTIONS>) => {
       await withStore(options.database, { create: false }, (store) =>
-        changeCompte(store, login, async (db, compte) => {
+        changeCompte(store, login, async (db, { id_compte }) => {
           if (!options.removeOperators) await refuseLastOperator(db, login)
-          await setDisabled(db, compte.id_compte, true)
-          return revokeAll(db, compte.id_compte, nowSeconds())
+          return end(db, id_compte, nowSeconds())
         }),
       )
-      print(`account ${login} disabled`)
+      print(`account ${login} ${name}d`)
     })
+}
+
+async function disable(db: Db, idCompte: number, now: number): Promise<string[]> {
+  await setDisabled(db, idCompte, true)
+  return revokeAll(db, idCompte, now)
 }
 
 function enableCommand(): Command {
@@ -153,20 +164,6 @@ async function refuseLastOperator(db: Db, login: string): Promise<void> {
   if (operators.length === 1 && operators[0] === login) {
     throw new CommandError(`${login} is the last enabled operator; add another one first, or give --remove-operators`)
   }
-}
-
-function removeCommand(): Command {
-  return command('remove', 'Remove an account with its sessions and keys, at once; its author stays.', END_OPTIONS)
-    .argument('<login>')
-    .action(async (login: string, options: OptionsOf<typeof END_OPTIONS>) => {
-      await withStore(options.database, { create: false }, (store) =>
-        changeCompte(store, login, async (db, compte) => {
-          if (!options.removeOperators) await refuseLastOperator(db, login)
-          return removeCompte(db, compte.id_compte, nowSeconds())
-        }),
-      )
-      print(`account ${login} removed`)
-    })
 }
 
 /** Changes an account; `apply` says which credentials that ended. */
