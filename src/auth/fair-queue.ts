@@ -48,23 +48,17 @@ export class FairQueue {
   }
 
   private turn(lane: Lane, address: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const refuse = () => {
-        clearTimeout(timer)
-        reject(new Problem('overloaded'))
-      }
-      const start = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-      const waiting: Waiting = { start, refuse }
-      const timer = setTimeout(() => {
+    let timer: NodeJS.Timeout
+    const turn = new Promise<void>((start, reject) => {
+      const waiting: Waiting = { start, refuse: () => reject(new Problem('overloaded')) }
+      timer = setTimeout(() => {
         lane.remove(address, waiting)
-        refuse()
+        waiting.refuse()
       }, this.bounds.loginWaitSeconds * 1_000)
       lane.add(address, waiting)
       this.startNext()
     })
+    return turn.finally(() => clearTimeout(timer))
   }
 
   private startNext(): void {
