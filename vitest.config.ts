@@ -3,14 +3,11 @@ import { defineConfig } from 'vitest/config'
 import { PATIENCE } from './test/patience.js'
 
 const servers = ['test/build.ts', 'test/servers/global.ts']
-/** Their cases grow with `share`: a part of them here, all of them in the system tests. */
+/** Their cases grow with `share`. Random cases differ in each run, so that runs add up. */
 const SHARED = [
-  'test/properties',
-  'test/cached-answers',
-  'test/live',
-  'src/portal/round-trip',
-  'src/portal/stage',
-  'src/store/counted/{tree,order}',
+  'test/{properties,cached-answers,live-random}.test.ts',
+  'src/portal/{round-trip,repeats}.test.ts',
+  'src/store/counted/{tree,order}.test.ts',
 ]
 
 export default defineConfig({
@@ -38,7 +35,16 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'system',
-          include: ['test/{system,servers}/*.test.ts', ...SHARED.map((path) => `${path}.test.ts`)],
+          include: ['test/{system,servers}/*.test.ts', ...SHARED],
+          globalSetup: servers,
+          provide: { share: 0.4 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'deep',
+          include: SHARED,
           globalSetup: servers,
           provide: { share: 1 },
         },
@@ -49,8 +55,8 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           globalSetup: ['test/build.ts', 'test/browser/chromium.ts'],
-          // One browser at a time: each has processes of its own.
-          maxWorkers: 1,
+          // Each browser has processes of its own.
+          maxWorkers: availableParallelism(),
         },
       },
     ],

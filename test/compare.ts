@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import type { TestServer } from './harness.js'
-import type { Model } from './model.js'
+import { exportFrom, type TestServer } from './harness.js'
+import { Model } from './model.js'
 
 /** Sends a request and compares the response with the model. Returns the address of the next page. */
 export async function expectAsModel(server: TestServer, model: Model, target: string): Promise<string | undefined> {
@@ -36,6 +36,49 @@ export async function walkAsModel(server: TestServer, model: Model, target: stri
     next = await expectAsModel(server, model, next)
   }
   return pages
+}
+
+/** Requests each target twice, uncached and cached, and compares it with a brute-force restatement of the records. */
+export async function expectAsRecords(server: TestServer, targets: readonly string[]): Promise<void> {
+  const model = new Model(await exportFrom(server.store))
+  for (const target of [...targets, ...targets]) await expectAsModel(server, model, target)
+}
+
+/** Each list, some of its pages, each record, and the rankings by category and period. */
+export function everythingOf(model: Model): string[] {
+  const ids = (rows: Model['auteurs'], name: string) => rows.slice(0, 12).map((row) => row[name])
+  return [
+    ...[
+      '/classement?limite=7',
+      '/classement?debut_classement=7&limite=7',
+      '/classement?debut_classement=21',
+      '/rubriques',
+    ],
+    ...[
+      '/classement?debut_classement=500',
+      '/auteurs?limite=9',
+      '/auteurs?nom=n',
+      '/challenges',
+      '/environnements_virtuels',
+    ],
+    ...['/classement?autour_de=1&limite=5', '/classement?periode=2024', '/classement?periode=2024-02&limite=4'],
+    ...[
+      '/classement?periode=2026&limite=3',
+      '/classement?periode=2026-03',
+      '/classement/periodes',
+      '/classement?periode=0000',
+      '/classement?periode=0000-06',
+      '/challenges?lang=fr',
+      '/challenges?titre=a',
+    ],
+    ...model.rubriques.map(({ id_rubrique }) => `/classement?id_rubrique=${id_rubrique}&limite=6`),
+    ...ids(model.auteurs, 'id_auteur').map((id) => `/auteurs/${id}`),
+    ...ids(model.challenges, 'id_challenge').flatMap((id) => [
+      `/challenges/${id}`,
+      `/challenges/${id}/validations?limite=5`,
+      `/challenges/${id}/validations?debut_validations=5`,
+    ]),
+  ]
 }
 
 /** The addresses of a Link header, by relation. */

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type DumpLine, engines, exportFrom, importInto, makeStore } from '../../test/harness.js'
-import { shareOf } from '../../test/share.js'
+import { type DumpLine, engines, importInto, makeStore } from '../../test/harness.js'
 import type { Store } from '../store/store.js'
 import { Faults } from './faults.js'
 import { ImportError } from './import.js'
@@ -98,20 +97,6 @@ describe.each(engines)('on %s,', (engine) => {
         expect(error.faults.shown).toEqual(numbers.slice(0, groups).map(expected))
       },
     )
-  })
-
-  test.each<[string, DumpLine]>([
-    ['validation', validation(1)],
-    ['challenge', { ...challenge(1, 7), auteurs: [1] }],
-    ['compte', compte('alice', [cle(1)])],
-  ])('many repeats of one %s count once', async (type, line) => {
-    const needed = [rubrique(1), auteur(1), ...(type === 'challenge' ? [] : [challenge(1, 7)])]
-    const repeats = shareOf(100_000)
-    const { lines } = await importInto(store, [...needed, ...Array(repeats).fill(line)], { withAccounts: true })
-    expect(lines).toBe(repeats + needed.length)
-    const exported = await exportFrom(store, { withAccounts: true })
-    expect(exported.filter((each) => each.type === type)).toEqual([line])
-    expect(exported[1]!.score).toBe(type === 'validation' ? 7 : 0)
   })
 })
 

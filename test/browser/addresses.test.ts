@@ -32,7 +32,7 @@ describe.each(KINDS)('in %s', (_, kind) => {
   }
   afterEach(() => visitor.close())
 
-  const choice = (label: string) => page.locator('label').filter({ hasText: label }).locator('select').first()
+  const choice = (label: string) => visitor.choice(label)
   const chosen = (label: string) => choice(label).locator('option:checked').innerText()
   const options = (label: string) => choice(label).locator('option').allInnerTexts()
   const count = () => page.locator('.count').first().innerText()

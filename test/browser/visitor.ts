@@ -1,9 +1,18 @@
 import { join } from 'node:path'
 import axe from 'axe-core'
-import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type CDPSession,
+  chromium,
+  type Locator,
+  type Page,
+  type Request,
+} from 'playwright-core'
 import { expect, inject } from 'vitest'
 import { en } from '../../web/src/i18n/en.js'
 import { fr, type Words } from '../../web/src/i18n/fr.js'
+import { PATIENCE } from '../patience.js'
 import { SCREENSHOTS } from './chromium.js'
 
 /** Disables the browser's own network traffic. */
@@ -16,9 +25,8 @@ export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: inject('chromium'), args: ARGUMENTS })
 }
 
-/** Longer than the search field waits after a keystroke. */
-const QUIET_MILLISECONDS = 350
-const SETTLE_MILLISECONDS = 20_000
+/** How many frames in a row a settled page draws without a request and without a part that is busy. */
+const QUIET_FRAMES = 5
 
 export type Language = 'fr' | 'en'
 
@@ -46,6 +54,7 @@ export class Visitor {
   /** Dialogs, requests to other hosts, policy violations and script errors. */
   private readonly seen: string[] = []
   private readonly underWay = new Set<Request>()
+  private inspector: Promise<CDPSession> | undefined
   /** Faults that a test causes on purpose, such as a refused login, which the browser logs. */
   private expected: RegExp[] = []
 
@@ -82,14 +91,16 @@ export class Visitor {
     await this.settled()
   }
 
-  /** Waits until no request has been in flight for `QUIET_MILLISECONDS`. */
+  /**
+   * Waits until the page is idle. Frames take longer on a busy machine, and so does this. A search starts only some time after
+   * a keystroke, so a test that types waits for its effect instead.
+   */
   async settled(): Promise<void> {
-    const deadline = Date.now() + SETTLE_MILLISECONDS
-    let quietSince = Date.now()
-    while (Date.now() - quietSince < QUIET_MILLISECONDS) {
-      if (this.underWay.size > 0 || (await this.page.locator('[aria-busy="true"]').count()) > 0) quietSince = Date.now()
+    const deadline = Date.now() + PATIENCE.timeout
+    for (let quiet = 0; quiet < QUIET_FRAMES; ) {
+      const isIdle = (await this.page.evaluate(drawFrame).catch(() => false)) && this.underWay.size === 0
+      quiet = isIdle ? quiet + 1 : 0
       if (Date.now() > deadline) throw new Error(`still loading: ${[...this.underWay].map((each) => each.url())}`)
-      await this.page.waitForTimeout(20)
     }
   }
 
@@ -104,6 +115,25 @@ export class Visitor {
   /** Ignores this fault: the browser logs every error response, and this test causes one. */
   expectFault(fault: RegExp): void {
     this.expected.push(fault)
+  }
+
+  address(): string {
+    const { pathname, search } = new URL(this.page.url())
+    return pathname + search
+  }
+
+  heading(): Promise<string> {
+    return this.page.getByRole('heading', { level: 1 }).innerText()
+  }
+
+  /** The rows of the tables of the page. */
+  rows(): Locator {
+    return this.page.locator('#content tbody tr, main tbody tr')
+  }
+
+  /** The selection field with a label. */
+  choice(label: string): Locator {
+    return this.page.locator('label').filter({ hasText: label }).locator('select').first()
   }
 
   /** Takes a screenshot, then checks accessibility, overflow and recorded faults. */
@@ -155,8 +185,8 @@ export class Visitor {
 
   /** Checks WCAG 2.2 AA with axe, in an isolated world, which the page's security policy does not restrict. */
   private async axeFaults(): Promise<string[]> {
-    const session = await this.context.newCDPSession(this.page)
-    await session.send('Page.enable')
+    this.inspector ??= this.context.newCDPSession(this.page)
+    const session = await this.inspector
     const { frameTree } = await session.send('Page.getFrameTree')
     const world = { frameId: frameTree.frame.id, worldName: 'axe' }
     const { executionContextId } = await session.send('Page.createIsolatedWorld', world)
@@ -166,12 +196,19 @@ export class Visitor {
       if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
       return result.value as unknown
     }
-    await run(axe.source)
+    // The world, and axe in it, is there until the page loads another document.
+    if (!(await run("typeof axe === 'object'"))) await run(axe.source)
     const found = await run(`axe.run(document, { runOnly: ${JSON.stringify(RULES)} }).then(({ violations }) =>
       violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ': ' + failureSummary)))`)
-    await session.detach()
     return found as string[]
   }
+}
+
+/** Waits for the next frame of the page and what it causes. Returns whether no part of the page is busy then. */
+function drawFrame(): Promise<boolean> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(() => resolve(!document.querySelector('[aria-busy="true"]'))))
+  })
 }
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
