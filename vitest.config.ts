@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 import { PATIENCE } from './test/patience.js'
 
 const servers = ['test/build.ts', 'test/servers/global.ts']
-/** Their cases grow with `share`. Random cases differ in each run, so that runs add up. */
+/** Their cases grow with `share`. Most are random and differ in each run, so that runs add up. */
 const SHARED = [
   'test/{properties,cached-answers,live-random}.test.ts',
   'src/portal/{round-trip,repeats}.test.ts',

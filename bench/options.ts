@@ -10,7 +10,7 @@ export type Subject = (typeof SUBJECTS)[number]
 
 const NAMES: readonly string[] = [...KINDS, ...READ_KINDS].map(({ name }) => name).concat(SUBJECTS)
 const FULL_AUTHORS = '10000'
-const QUICK_AUTHORS = '2000,20000'
+const QUICK_AUTHORS = '2000,6000'
 
 const USAGE = `npm run bench -- [options]
   --quick            fewer and shorter rounds: to check the tables, not for valid numbers

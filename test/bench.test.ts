@@ -104,7 +104,7 @@ describe('the options of the bench', () => {
   test('select everything at one size by default, and at two small ones in a quick run', () => {
     const options = readOptions([])
     expect([options?.authors, options?.engines, options?.wants('fresh-auteur')]).toEqual([[10_000], ['sqlite'], true])
-    expect(readOptions(['--quick'])?.authors).toEqual([2_000, 20_000])
+    expect(readOptions(['--quick'])?.authors).toEqual([2_000, 6_000])
   })
 
   test('accept names and prefixes of names', () => {

@@ -85,8 +85,7 @@ export class Model {
 
   /** 1 + the number of ranked authors with a strictly higher score. */
   place(score: number): number {
-    let place = this.places.get(score)
-    place ??= 1 + this.classement.filter((row) => row.score > score).length
+    const place = this.places.get(score) ?? placeIn(this.classement, score)
     this.places.set(score, place)
     return place
   }
@@ -119,8 +118,7 @@ export class Model {
     const ranked = this.ranked(filters)
     if (!ranked) return undefined
     const rows = ranked.map((row, index) => ({ row, index }))
-    const placeOf = (score: number) => 1 + ranked.filter((row) => row.score > score).length
-    const place = ranked === this.classement ? (score: number) => this.place(score) : placeOf
+    const place = (score: number) => (ranked === this.classement ? this.place(score) : placeIn(ranked, score))
     const toBody = (page: { row: Row }[]) =>
       page.map(({ row: { nom, score, id_auteur } }) => {
         return { place: place(score), nom, score: String(score), id_auteur: String(id_auteur) }
@@ -285,6 +283,12 @@ export class Model {
 
 const LATEST = '9999-99'
 
+/** 1 + the number of rows with a strictly higher score, in rows from the highest on. */
+function placeIn(ranked: Row[], score: number): number {
+  const first = ranked.findIndex((row) => row.score <= score)
+  return 1 + (first < 0 ? ranked.length : first)
+}
+
 function idsOf(parameters: URLSearchParams): number[] | undefined {
   const sent = [...parameters].filter(([name, value]) => /^id_auteur(\[\d*\])?$/.test(name) && value !== '')
   return sent.length === 0 ? undefined : sent.map(([, value]) => Number(value))
@@ -315,8 +319,15 @@ function pageUrl({ id_challenge, url_challenge = '' }: Row): string {
   return `http://127.0.0.1:8080/portail/${url_challenge.replace(/^\/+/, '') || `challenges/${id_challenge}`}`
 }
 
+const folded = new Map<string, string>()
+
+/** Each text is folded once, as a list may be searched often. */
 function fold(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ς', 'σ')
+  const known = folded.get(text)
+  if (known !== undefined) return known
+  const made = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ς', 'σ')
+  folded.set(text, made)
+  return made
 }
 
 function lowerAscii(text = ''): string {
@@ -324,7 +335,7 @@ function lowerAscii(text = ''): string {
 }
 
 function has(text = '', needle = ''): boolean {
-  return fold(text).includes(fold(needle))
+  return needle === '' || fold(text).includes(fold(needle))
 }
 
 function isText(needle = ''): boolean {

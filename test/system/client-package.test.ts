@@ -55,7 +55,9 @@ async function install(): Promise<void> {
 }
 
 async function typecheck(options: object): Promise<string> {
-  const compilerOptions = { target: 'es2023', strict: true, noEmit: true, types: [], ...options }
+  // The libraries of TypeScript itself are not checked.
+  const always = { target: 'es2023', strict: true, noEmit: true, skipDefaultLibCheck: true }
+  const compilerOptions = { ...always, types: [], ...options }
   writeFileSync(join(folder, 'program.ts'), PROGRAM)
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }))
   return run(process.execPath, [TSC, '-p', folder]).then(
@@ -114,11 +116,8 @@ test('takes less than 10 KB gzip when bundled for a browser with its dependency,
 })
 
 describe('npm run client:check', () => {
-  const check = (...document: string[]) => run(process.execPath, ['client/generate.mjs', '--check', ...document])
-
-  test('passes, because the types are generated from docs/openapi.json', async () => {
-    await expect(check()).resolves.toMatchObject({ stderr: '' })
-  })
+  // That it passes is one of the static checks.
+  const check = (document: string) => run(process.execPath, ['client/generate.mjs', '--check', document])
 
   test('fails with the command to run if they differ', async () => {
     const changed = join(folder, 'openapi.json')

@@ -80,7 +80,8 @@ async function signedIn(server: TestServer): Promise<TestServer> {
     idAuteur: auteur?.id_auteur as number,
   })
   const key = await addKey(server.store, 'lecteur')
-  return { ...server, get: (path) => server.anonymous(path, { headers: { authorization: `Bearer ${key}` } }) }
+  const headers = { authorization: `Bearer ${key}` }
+  return { ...server, key, get: (path) => server.anonymous(path, { headers }) }
 }
 
 function parse(line: string): DumpLine {
