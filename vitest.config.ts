@@ -28,16 +28,15 @@ export default defineConfig({
           name: 'fast',
           include: ['src/**/*.test.ts', 'test/*.test.ts', 'client/test/*.test.ts', 'web/src/**/*.test.ts'],
           globalSetup: servers,
-          provide: { share: 0.2 },
+          provide: { share: 0.3 },
         },
       },
       {
         extends: true,
         test: {
           name: 'system',
-          include: ['test/{system,servers}/*.test.ts', ...SHARED],
+          include: ['test/{system,servers}/*.test.ts'],
           globalSetup: servers,
-          provide: { share: 0.4 },
         },
       },
       {
