@@ -26,7 +26,7 @@ export async function expectAsModel(server: Compared, model: Model, target: stri
     expect({ target, status: response.status }).toEqual({ target, status })
     return undefined
   }
-  const found = linksIn(response.headers.link)
+  const found = linksIn(String(response.headers.link ?? ''))
   expect({
     target,
     status: response.status,
@@ -98,10 +98,10 @@ export function everythingOf(model: Model): string[] {
 
 /** The addresses of a Link header, by relation. */
 export function linksOf(response: Response): Record<string, string> {
-  return linksIn(response.headers.get('link') ?? undefined)
+  return linksIn(response.headers.get('link') ?? '')
 }
 
-function linksIn(header = ''): Record<string, string> {
+function linksIn(header: string): Record<string, string> {
   const links: Record<string, string> = {}
   for (const [, url, rel] of header.matchAll(/<([^>]*)>; rel="(\w+)"(?:, |$)/g)) {
     links[rel as string] = url as string
