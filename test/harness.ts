@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -21,7 +21,7 @@ import { defaultsOf, SERVE_OPTIONS, type ServeOptions } from '../src/options.js'
 import { exportText } from '../src/portal/export/export.js'
 import { type ImportReport, importDump } from '../src/portal/import.js'
 import { EVERYTHING } from '../src/store/journal.js'
-import { migrateStore, openStore } from '../src/store/open.js'
+import { openStore } from '../src/store/open.js'
 import type { Serving } from '../src/store/opening.js'
 import type { Db, Store, Versions } from '../src/store/store.js'
 import { PATIENCE } from './patience.js'
@@ -50,24 +50,7 @@ export async function makeStore(engine: Engine = 'sqlite'): Promise<MadeStore> {
 
 async function makeSqlite(): Promise<MadeStore> {
   const { url, remove } = makeSqlitePlace()
-  emptyFile ??= makeEmptyFile()
-  writeFileSync(pathOf(url), await emptyFile)
   return openMade(url, remove)
-}
-
-/** The file of an empty store. Writing it takes a fraction of the time of the migrations. */
-let emptyFile: Promise<Buffer> | undefined
-
-async function makeEmptyFile(): Promise<Buffer> {
-  const { url, remove } = makeSqlitePlace()
-  await migrateStore(url, { withoutTrigrams: false })
-  const file = readFileSync(pathOf(url))
-  remove()
-  return file
-}
-
-function pathOf(url: string): string {
-  return url.slice('sqlite:'.length)
 }
 
 async function makePostgres(): Promise<MadeStore> {
