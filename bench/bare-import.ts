@@ -105,7 +105,7 @@ function fillOrders(db: DatabaseSyncInstance, points: Points): void {
     statement.setReturnArrays(true)
     return statement.iterate(...values) as Iterable<unknown> as Iterable<[cle: number, id: number]>
   }
-  const entry = db.prepare('insert into classements (classement, cle, id_auteur) values (?, ?, ?)')
+  const entry = db.prepare('insert into classements (classement, cle, date, id_auteur) values (?, ?, 0, ?)')
   for (const ranking of points.rankings()) {
     const keys = points.ranked(ranking)
     for (const [cle, id] of keys) entry.run(ranking, cle, id)

@@ -42,7 +42,7 @@ export class Points {
 export function orderWriter(
   db: DatabaseSyncInstance,
 ): (arbre: string, keys: Iterable<[cle: number, id: number]>) => void {
-  const insert = db.prepare('insert into noeuds (arbre, niveau, cle, id, nb) values (?, ?, ?, ?, ?)')
+  const insert = db.prepare('insert into noeuds (arbre, niveau, cle, date, id, nb) values (?, ?, ?, ?, ?, ?)')
   return (arbre, keys) => {
     let nodes: [cle: number, id: number, nb: number][] = []
     let passed = 0
@@ -53,7 +53,7 @@ export function orderWriter(
     for (let niveau = 0; nodes.length > 0 && niveau < LEVELS; niveau++) {
       const above: typeof nodes = []
       nodes.forEach(([cle, id, nb], i) => {
-        insert.run(arbre, niveau, i === 0 ? FIRST_CLE : cle, i === 0 ? 0 : id, nb)
+        insert.run(arbre, niveau, i === 0 ? FIRST_CLE : cle, i === 0 ? FIRST_CLE : 0, i === 0 ? 0 : id, nb)
         if (i % FAN === 0) above.push([cle, id, 0])
         above.at(-1)![2] += nb
       })

@@ -30,7 +30,8 @@ export async function measureEngine(run: Run, engine: Engine): Promise<EngineRep
   const portals: Portal[] = []
   for (const authors of options.authors) {
     say(`${authors} authors, ${engine}: filling a store`)
-    portals.push(await makePortal(folder, await databases.make(engine, String(authors)), authors))
+    const database = await databases.make(engine, String(authors))
+    portals.push(await makePortal(folder, { database, authors, byDate: options.byDate }))
   }
   const reports: PortalReport[] = []
   for (const portal of portals) reports.push(await measurePairs(run, portal))

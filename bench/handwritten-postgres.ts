@@ -91,20 +91,20 @@ const selectTotal: Named = {
 /** Descends the counted tree to the leaf of a row, then scans the index: one query instead of five. */
 const selectPage: Named = {
   name: 'page',
-  text: `select page.* from (select ${FIRST_KEY} as cle, 0 as id, $1::bigint as rest) f4,
+  text: `select page.* from (select ${FIRST_KEY} as cle, ${FIRST_KEY} as date, 0 as id, $1::bigint as rest) f4,
     ${[3, 2, 1, 0].map(childSql).join(', ')},
     lateral (select id_auteur, nom, -cle_classement as score from auteurs
-      where (cle_classement, id_auteur) >= (f0.cle, f0.id)
-      order by cle_classement, id_auteur limit $2 offset f0.rest) page`,
+      where (cle_classement, date_classement, id_auteur) >= (f0.cle, f0.date, f0.id)
+      order by cle_classement, date_classement, id_auteur limit $2 offset f0.rest) page`,
 }
 
 /** The node of a level that contains row `rest`, counted from its parent. */
 function childSql(level: number): string {
   const above = `f${level + 1}`
-  return `lateral (select cle, id, rest from (
-      select cle, id, nb, ${above}.rest - sum(nb) over (order by cle, id) + nb as rest
-      from (select cle, id, nb from noeuds where arbre = 'classement' and niveau = ${level}
-        and (cle, id) >= (${above}.cle, ${above}.id) order by cle, id limit 64) child
+  return `lateral (select cle, date, id, rest from (
+      select cle, date, id, nb, ${above}.rest - sum(nb) over (order by cle, date, id) + nb as rest
+      from (select cle, date, id, nb from noeuds where arbre = 'classement' and niveau = ${level}
+        and (cle, date, id) >= (${above}.cle, ${above}.date, ${above}.id) order by cle, date, id limit 64) child
     ) counted where rest >= 0 and rest < nb) f${level}`
 }
 
@@ -118,8 +118,10 @@ const selectPlaceOfAuthor: Named = {
 function placeSql(key: string): string {
   const { nodes, before } = leafSql('k.cle')
   return `select ${before} + 1 + (select count(*) from (
-      select cle_classement, id_auteur from auteurs where (cle_classement, id_auteur) >= (f0.cle, f0.id)
-      order by cle_classement, id_auteur limit 64) leaf where (cle_classement, id_auteur) < (k.cle, 0))
+      select cle_classement, date_classement, id_auteur from auteurs
+      where (cle_classement, date_classement, id_auteur) >= (f0.cle, f0.date, f0.id)
+      order by cle_classement, date_classement, id_auteur limit 64
+    ) leaf where (cle_classement, date_classement, id_auteur) < (k.cle, 0, 0))
     from (${key}) k, ${nodes.map((node) => `lateral ${node}`).join(', ')}`
 }
 

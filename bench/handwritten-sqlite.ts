@@ -49,14 +49,15 @@ function pageReader(db: DatabaseSyncInstance): (asked: AskedPage) => Answer {
   const selectTotal = valueReader(db, "select sum(nb) from noeuds where arbre = 'classement' and niveau = 3")
   const selectNodes = rowsReader(
     db,
-    `select cle, id, nb from noeuds where arbre = 'classement' and niveau = ? and (cle, id) >= (?, ?)
-     order by cle, id limit 64`,
-    ['cle', 'id', 'nb'],
+    `select cle, date, id, nb from noeuds where arbre = 'classement' and niveau = ? and (cle, date, id) >= (?, ?, ?)
+     order by cle, date, id limit 64`,
+    ['cle', 'date', 'id', 'nb'],
   )
   const selectPage = rowsReader(
     db,
-    `select id_auteur, nom, -cle_classement as score from auteurs where (cle_classement, id_auteur) >= (?, ?)
-     order by cle_classement, id_auteur limit ? offset ?`,
+    `select id_auteur, nom, -cle_classement as score from auteurs
+     where (cle_classement, date_classement, id_auteur) >= (?, ?, ?)
+     order by cle_classement, date_classement, id_auteur limit ? offset ?`,
     ['id_auteur', 'nom', 'score'],
   )
   const placeOf = placeReader(db)
@@ -64,41 +65,44 @@ function pageReader(db: DatabaseSyncInstance): (asked: AskedPage) => Answer {
   return (asked) => {
     const total = selectTotal()
     const start = seek(selectNodes, asked.debut)
-    const rows = start ? selectPage(start[0], start[1], asked.limite, start[2]) : []
+    const rows = start ? selectPage(start[0], start[1], start[2], asked.limite, start[3]) : []
     return pageAnswer(asked, total, rows, rows[0] ? placeOf(Number(rows[0][2])) : 0)
   }
 }
 
 /** Descends the counted tree to the leaf of a row. Gives the start of the leaf and the number of rows to skip. */
-function seek(selectNodes: Rows, row: number): [cle: number, id: number, rest: number] | undefined {
+function seek(selectNodes: Rows, row: number): [cle: number, date: number, id: number, rest: number] | undefined {
   let cle = FIRST_KEY
+  let date = FIRST_KEY
   let id = 0
   let rest = row
   for (let level = 3; level >= 0; level--) {
-    const node = selectNodes(level, cle, id).find((each) => {
-      if (rest < Number(each[2])) return true
-      rest -= Number(each[2])
+    const node = selectNodes(level, cle, date, id).find((each) => {
+      if (rest < Number(each[3])) return true
+      rest -= Number(each[3])
       return false
     })
     if (!node) return undefined
     cle = Number(node[0])
-    id = Number(node[1])
+    date = Number(node[1])
+    id = Number(node[2])
   }
-  return [cle, id, rest]
+  return [cle, date, id, rest]
 }
 
 /** The place of a score: the entries before its leaf, from the tree, plus the rest of the leaf, from the index. */
 function placeReader(db: DatabaseSyncInstance): (score: number) => number {
   const { nodes, before } = leafSql('?1')
-  const selectLeaf = db.prepare(`select f0.cle, f0.id, ${before} from ${nodes.join(', ')}`)
+  const selectLeaf = db.prepare(`select f0.cle, f0.date, f0.id, ${before} from ${nodes.join(', ')}`)
   selectLeaf.setReturnArrays(true)
   const countBefore = valueReader(
     db,
-    'select count(*) from auteurs where (cle_classement, id_auteur) >= (?, ?) and (cle_classement, id_auteur) < (?, 0)',
+    `select count(*) from auteurs where (cle_classement, date_classement, id_auteur) >= (?, ?, ?)
+     and (cle_classement, date_classement, id_auteur) < (?, 0, 0)`,
   )
   return (score) => {
-    const [cle, id, before] = selectLeaf.get(-score) as unknown as [number, number, number]
-    return before + countBefore(cle, id, -score) + 1
+    const [cle, date, id, before] = selectLeaf.get(-score) as unknown as [number, number, number, number]
+    return before + countBefore(cle, date, id, -score) + 1
   }
 }
 

@@ -99,10 +99,11 @@ export function authorAnswer(row: Row, position: number, written: Row[], solved:
 export function leafSql(key: string): { nodes: string[]; before: string } {
   const at = (level: number) => `from noeuds where arbre = 'classement' and niveau = ${level}`
   const node = (level: number) =>
-    `(select cle, id ${at(level)} and (cle, id) <= (${key}, 0) order by cle desc, id desc limit 1) f${level}`
+    `(select cle, date, id ${at(level)} and (cle, date, id) <= (${key}, 0, 0)
+      order by cle desc, date desc, id desc limit 1) f${level}`
   const between = (level: number, from: string) =>
-    `(select coalesce(sum(nb), 0) ${at(level)} ${from} and (cle, id) < (f${level}.cle, f${level}.id))`
-  const from = (level: number) => `and (cle, id) >= (f${level}.cle, f${level}.id)`
+    `(select coalesce(sum(nb), 0) ${at(level)} ${from} and (cle, date, id) < (f${level}.cle, f${level}.date, f${level}.id))`
+  const from = (level: number) => `and (cle, date, id) >= (f${level}.cle, f${level}.date, f${level}.id)`
   return {
     nodes: [3, 2, 1, 0].map(node),
     before: [between(3, ''), between(2, from(3)), between(1, from(2)), between(0, from(1))].join(' + '),

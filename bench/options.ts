@@ -17,6 +17,7 @@ const USAGE = `npm run bench -- [options]
   --authors <list>   sizes of the portal, comma-separated, ascending (${FULL_AUTHORS}; ${QUICK_AUTHORS} with --quick)
   --engine <list>    engines of the store, comma-separated: ${ENGINES.join(', ')} (sqlite)
   --workers <n>      worker processes of Palmarès (1)
+  --by-date          break ties by date (the setting departage); not with fresh-, whose baseline shares places
   --only <list>      what to measure, comma-separated; a name that ends in - selects all names with this prefix:
                      ${KINDS.map(({ name }) => name).join(', ')},
                      ${READ_KINDS.map(({ name }) => name).join(', ')},
@@ -29,6 +30,8 @@ export interface Options {
   authors: number[]
   engines: Engine[]
   workers: number
+  /** Whether dates break ties. */
+  byDate: boolean
   /** Whether a kind or a subject is selected. */
   wants(name: string): boolean
   json: string | undefined
@@ -44,6 +47,7 @@ export function readOptions(args: string[]): Options | undefined {
       authors: { type: 'string' },
       engine: { type: 'string', default: 'sqlite' },
       workers: { type: 'string', default: '1' },
+      'by-date': { type: 'boolean', default: false },
       only: { type: 'string' },
       json: { type: 'string' },
       write: { type: 'boolean', default: false },
@@ -63,7 +67,7 @@ export function readOptions(args: string[]): Options | undefined {
   const only = values.only?.split(',').flatMap(namesOf)
   const wants = (name: string) => !only || only.includes(name)
   const { json, write } = values
-  return { pace: values.quick ? QUICK : FULL, authors, engines, workers, wants, json, write }
+  return { pace: values.quick ? QUICK : FULL, authors, engines, workers, byDate: values['by-date'], wants, json, write }
 }
 
 function namesOf(text: string): readonly string[] {

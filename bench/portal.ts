@@ -41,11 +41,15 @@ const LINES_PER_AUTHOR = 8
 const QUOTA = '1000000000'
 
 /** Fills a store with the built program, as an operator would. The rates include the start of the process. */
-export async function makePortal(folder: string, database: Database, authors: number): Promise<Portal> {
+export async function makePortal(
+  folder: string,
+  { database, authors, byDate }: { database: Database; authors: number; byDate: boolean },
+): Promise<Portal> {
   const env = variablesOf(database.url)
   const dump = join(folder, `${authors}.ndjson`)
   const lines = await writeDump(dump, authors)
   const imported = await importDump(database.url, dump, bulkSeconds(authors))
+  if (byDate) await runToEnd([MAIN, 'settings', 'set', 'departage', 'date'], bulkSeconds(authors), { env })
   const account = ['accounts', 'add', LOGIN, '--id-auteur', '1', '--operator', '--password-stdin']
   await runToEnd([MAIN, ...account], SHORT_SECONDS, { env, input: PASSWORD })
   const makeKey = async (...scope: string[]) => {

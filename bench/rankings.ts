@@ -22,31 +22,32 @@ const FIRST_CLE = -Number.MAX_SAFE_INTEGER
 
 /** The partial rankings of a validation: its category, year and month. */
 const rankedIn = ['-c.id_rubrique', 'v.mois / 100 * 100', 'v.mois'].map(
-  (ranking) => `select ${ranking} as classement, cast(-sum(c.score) as bigint) as cle, v.id_auteur
+  (ranking) => `select ${ranking} as classement, cast(-sum(c.score) as bigint) as cle, 0 as date, v.id_auteur
     from validations v join challenges c on c.id_challenge = v.id_challenge join auteurs a on a.id_auteur = v.id_auteur
     where a.cle_classement is not null group by ${ranking}, v.id_auteur`,
 )
 
 /** Fills `classements` and its orders, in SQL for both engines. */
 const fillClassements: readonly string[] = [
-  `insert into classements (classement, cle, id_auteur) ${rankedIn.join(' union all ')} order by 1, 2, 3`,
-  fillLevel(0, `select 'classements/' || classement as arbre, cle, id_auteur as id, 1 as nb from classements`),
+  `insert into classements (classement, cle, date, id_auteur) ${rankedIn.join(' union all ')} order by 1, 2, 4`,
+  fillLevel(0, `select 'classements/' || classement as arbre, cle, date, id_auteur as id, 1 as nb from classements`),
   ...[1, 2, 3].map((niveau) =>
     fillLevel(
       niveau,
-      `select arbre, cle, id, nb from noeuds where arbre like 'classements/%' and niveau = ${niveau - 1}`,
+      `select arbre, cle, date, id, nb from noeuds where arbre like 'classements/%' and niveau = ${niveau - 1}`,
     ),
   ),
 ]
 
 /** Groups every `FAN` consecutive entries of an order under the key of the first. */
 function fillLevel(niveau: number, entries: string): string {
-  return `insert into noeuds (arbre, niveau, cle, id, nb)
-    select arbre, ${niveau}, case when rang = 0 then ${FIRST_CLE} else cle end, case when rang = 0 then 0 else id end, total
+  return `insert into noeuds (arbre, niveau, cle, date, id, nb)
+    select arbre, ${niveau}, case when rang = 0 then ${FIRST_CLE} else cle end,
+      case when rang = 0 then ${FIRST_CLE} else date end, case when rang = 0 then 0 else id end, total
     from (
-      select arbre, cle, id, rang, sum(nb) over (partition by arbre, rang / ${FAN}) as total
+      select arbre, cle, date, id, rang, sum(nb) over (partition by arbre, rang / ${FAN}) as total
       from (
-        select arbre, cle, id, nb, row_number() over (partition by arbre order by cle, id) - 1 as rang
+        select arbre, cle, date, id, nb, row_number() over (partition by arbre order by cle, date, id) - 1 as rang
         from (${entries}) as entree
       ) as rangee
     ) as groupe

@@ -12,6 +12,7 @@ import { ctftimeRoutes } from './ctftime/routes.js'
 import { environnementsVirtuelsRoutes } from './environnements_virtuels/routes.js'
 import type { Trafic } from './exploitation/contract.js'
 import { exploitationRoutes } from './exploitation/routes.js'
+import { groupesRoutes } from './groupes/routes.js'
 import { Admission, requireSession } from './http/admission.js'
 import { type BudgetOptions, Budgets } from './http/budgets.js'
 import { ResponseCache } from './http/cache.js'
@@ -106,6 +107,7 @@ export function buildApp({ store, options, metrics, observe, limits, log, wholeL
 
     const serve = serveReads(guarded, deps, record('credential'))
     challengesRoutes(serve)
+    groupesRoutes(serve)
     rubriquesRoutes(serve)
     auteursRoutes(serve)
     classementRoutes(serve)

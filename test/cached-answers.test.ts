@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { TieBreak } from '../src/model/store-settings.js'
 import { ingest } from '../src/portal/live/ingest.js'
-import { setHiddenStatuts } from '../src/portal/statuts.js'
+import { changeSetting } from '../src/portal/settings.js'
 import type { Store } from '../src/store/store.js'
 import { randomPortal } from './fixtures.js'
 import { type DumpLine, engines, exportKey, importInto, serveStore, startServer, type TestServer } from './harness.js'
@@ -57,6 +58,8 @@ const TARGETS: Readonly<Record<string, readonly string[]>> = {
     ...['/classement/histogramme', '/classement/histogramme?id_rubrique=1', '/classement/histogramme?periode=2024'],
   ],
   '/classement/periodes': ['/classement/periodes'],
+  '/classement/regles': ['/classement/regles'],
+  '/groupes': ['/groupes', '/groupes?limite=2&debut_groupes=1'],
   '/environnements_virtuels': ['/environnements_virtuels', '/environnements_virtuels?os=linux'],
   '/environnements_virtuels/{id_environnement_virtuel}': ['/environnements_virtuels/1', '/environnements_virtuels/2'],
   '/export': [
@@ -210,6 +213,14 @@ const anyChange: fc.Arbitrary<(store: Store) => Promise<unknown>> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.subarray(STATUTS).map((statuts) => (store: Store) => setHiddenStatuts(store, statuts)),
+    arbitrary: fc
+      .constantFrom<TieBreak>('aucun', 'date')
+      .map((departage) => (store: Store) => changeSetting(store, 'departage', departage)),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .subarray(STATUTS)
+      .map((statuts) => (store: Store) => changeSetting(store, 'statuts_masques', statuts)),
   },
 )

@@ -45,12 +45,14 @@ const counted = [
   moved('auteurs', 'cle_classement', 'auteurs.cle_classement', 1, /FAULT {2}scores and ranking keys: author 1;/),
   moved('challenges', 'nb_validations', 'challenges.nb_validations', 1, /FAULT {2}counts .*: challenge 1;/),
   moved('rubriques', 'nb_challenges', 'rubriques.nb_challenges', 1, /FAULT {2}counts .*: category 1;/),
+  moved('groupes', 'nb_auteurs', 'groupes.nb_auteurs', 1, /FAULT {2}groups: lyc/),
   moved('classements', 'cle', 'classements.cle', 1, /FAULT {2}rankings by category and period: ranking -\d/),
 ]
 
 /** For each kind of counted order: a wrong node on some level, and an order without nodes. */
 const orders = ORDERS.flatMap(({ pattern }, i): Fault[] => {
-  const arbre = pattern.replace('%', pattern.startsWith('classements') ? '-1' : '1')
+  const [name] = pattern.split('/')
+  const arbre = pattern.replace('%', name === 'classements' ? '-1' : name === 'groupes' ? 'lycée b' : '1')
   const line = new RegExp(`FAULT {2}places and pages: the order ${arbre}`)
   const level = i % (TOP_LEVEL + 1)
   const where = `where arbre = '${arbre}' and niveau = ${level}`

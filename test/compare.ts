@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
+import type { TieBreak } from '../src/model/store-settings.js'
 import { exportFrom, type TestServer } from './harness.js'
 import { Model } from './model.js'
 
@@ -54,8 +55,12 @@ export async function walkAsModel(server: Compared, model: Model, target: string
 }
 
 /** Requests each target twice, uncached and cached, and compares it with a brute-force restatement of the records. */
-export async function expectAsRecords(server: TestServer, targets: readonly string[]): Promise<void> {
-  const model = new Model(await exportFrom(server.store))
+export async function expectAsRecords(
+  server: TestServer,
+  targets: readonly string[],
+  departage: TieBreak = 'aucun',
+): Promise<void> {
+  const model = new Model(await exportFrom(server.store), undefined, departage)
   for (const target of [...targets, ...targets]) await expectAsModel(server, model, target)
 }
 
@@ -75,6 +80,8 @@ export function everythingOf(model: Model): string[] {
       '/auteurs?nom=n',
       '/challenges',
       '/environnements_virtuels',
+      '/groupes',
+      '/groupes?debut_groupes=1&limite=2',
     ],
     ...['/classement?autour_de=1&limite=5', '/classement?periode=2024', '/classement?periode=2024-02&limite=4'],
     ...[
@@ -126,5 +133,6 @@ const KNOWN: Record<string, RegExp> = {
   validations: /^(debut_validations|limite)$/,
   auteurs: /^(nom|statut|lang|groupe|id_auteur(\[\d*\])?|debut_auteurs|limite)$/,
   classement: /^(debut_classement|limite|autour_de|id_rubrique|periode)$/,
+  groupes: /^(debut_groupes|limite)$/,
   environnements_virtuels: /^(nom|os|debut_environnements_virtuels|limite)$/,
 }

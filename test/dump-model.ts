@@ -20,7 +20,11 @@ type Table = keyof Model
 /** The table of each type, the key of a record, and the fields of its lines in the order of an export. */
 const kinds: Record<string, { table: Table; key: string[]; fields: string[] }> = {
   rubrique: { table: 'rubriques', key: ['id_rubrique'], fields: ['id_rubrique', 'nom'] },
-  auteur: { table: 'auteurs', key: ['id_auteur'], fields: ['id_auteur', 'nom', 'statut', 'lang', 'groupe'] },
+  auteur: {
+    table: 'auteurs',
+    key: ['id_auteur'],
+    fields: ['id_auteur', 'nom', 'statut', 'lang', 'groupe', 'date_score'],
+  },
   challenge: {
     table: 'challenges',
     key: ['id_challenge'],
@@ -161,6 +165,16 @@ export function exportModel(model: Model, withAccounts: boolean): DumpLine[] {
 
 export function scoreOf(model: Model, idAuteur: number): number {
   return Math.max(0, model.auteurs.get(idAuteur)!.base + pointsOf(model, idAuteur))
+}
+
+/** When an author reached their score, in seconds; the year 10000 if no date is known. */
+export function reachedBy(model: Model, idAuteur: number): number {
+  const isWorth = (id: unknown) => (model.challenges.get(id as number)?.score ?? 0) > 0
+  const solved = [...model.validations.values()].filter(
+    (line) => line.id_auteur === idAuteur && isWorth(line.id_challenge),
+  )
+  const dates = [model.auteurs.get(idAuteur)!, ...solved].flatMap((line) => [line.date_score ?? line.date ?? []].flat())
+  return dates.length === 0 ? 253_402_300_800 : Math.max(...dates.map((date) => Date.parse(date as string) / 1_000))
 }
 
 function pointsOf(model: Model, idAuteur: number): number {

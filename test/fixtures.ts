@@ -125,7 +125,8 @@ export function randomPortal({ seed, auteurs, challenges, validations, scores }:
     const statut = index === 0 ? '6forum' : random.pick(STATUTS)
     const named = { type: 'auteur', id_auteur, nom: randomName(random), statut, lang: random.pick(LANGS) }
     const groupe = GROUPES[id_auteur % GROUPES.length]
-    const auteur = groupe === '' ? named : { ...named, groupe }
+    const auteur: DumpLine = groupe === '' ? named : { ...named, groupe }
+    if (id_auteur % 4 === 0) auteur.date_score = randomDate(random)
     lines.push(random.below(3) === 0 ? auteur : { ...auteur, score: 5 * random.below(scores) })
   }
   const idsChallenges = random.ids(challenges)
@@ -162,7 +163,7 @@ function randomChallenge(random: Random, id_challenge: number, nbRubriques: numb
   return line
 }
 
-const GROUPES = ['', 'Nord', 'NORD', 'sud-est', ''] as const
+const GROUPES = ['', 'Nord', 'NORD', 'sud-est', '', 'Été', 'ete', '東/京'] as const
 const STATUTS = ['6forum', '6FORUM', '1comite', '5poubelle', '5Poubelle', '']
 const LANGS = ['fr', 'FR', 'en', 'Zh-Hant', '']
 /** Letters that search folds, drops or expands, or that are special in SQL, an index or JSON. */

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { TieBreak } from '../src/model/store-settings.js'
+import { changeSetting } from '../src/portal/settings.js'
 import { everythingOf, expectAsRecords } from './compare.js'
 import { randomPortal } from './fixtures.js'
 import {
@@ -42,14 +44,15 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
     const targets = everythingOf(new Model(START))
     const anyBatches = fc.array(fc.array(anyLiveLine, { minLength: 1, maxLength: 6 }), { maxLength: 5 })
     await fc.assert(
-      fc.asyncProperty(anyBatches, async (batches) => {
+      fc.asyncProperty(anyBatches, fc.constantFrom<TieBreak>('aucun', 'date'), async (batches, departage) => {
         await importInto(server.store, START, { replace: true })
-        await expectAsRecords(server, targets)
+        await changeSetting(server.store, 'departage', departage)
+        await expectAsRecords(server, targets, departage)
         for (const lines of batches) {
           await post(lines)
-          await expectAsRecords(server, targets)
+          await expectAsRecords(server, targets, departage)
           await post(lines)
-          await expectAsRecords(server, targets)
+          await expectAsRecords(server, targets, departage)
         }
       }),
       { numRuns: shareOf(4) },
@@ -91,6 +94,7 @@ const anyLine: fc.Arbitrary<DumpLine> = fc.oneof(
       id_auteur: auteurId,
       nom: fc.constantFrom('n', 'É'),
       statut,
+      groupe: fc.constantFrom('', 'Nord', 'nord', 'Été', 'x'),
       score: points,
       score_base: fc.option(fc.integer({ min: -20, max: 60 }), { nil: undefined }),
     }),

@@ -9,8 +9,8 @@ import { randomPortal } from './fixtures.js'
 import { ACCOUNT, addAccount, type DumpLine, engines, exportFrom, importInto, makePlace } from './harness.js'
 
 const LINES = [
-  // The first schema has no column for groups.
-  ...randomPortal({ seed: 3, auteurs: 300, challenges: 40, validations: 2_000, scores: 9 }).map(withoutGroupe),
+  // The first schema has no columns for groups and for the date of a score.
+  ...randomPortal({ seed: 3, auteurs: 300, challenges: 40, validations: 2_000, scores: 9 }).map(withoutNewFields),
   { type: 'auteur', id_auteur: 7_000_001, nom: 'old' },
   { type: 'rubrique', id_rubrique: 7_000_001, nom: 'old' },
   { type: 'challenge', id_challenge: 7_000_001, id_rubrique: 7_000_001, titre: 'old', score: 5 },
@@ -51,7 +51,7 @@ test.runIf(engines.includes('postgres'))(
   },
 )
 
-function withoutGroupe({ groupe: _, ...line }: DumpLine): DumpLine {
+function withoutNewFields({ groupe: _, date_score: _date, ...line }: DumpLine): DumpLine {
   return line as DumpLine
 }
 
@@ -87,6 +87,21 @@ test.each(engines)('a session from before sessions by key stays valid after the 
 /** Reverts the store to the schema of the first release. */
 async function revertToFirstSchema(db: Db): Promise<void> {
   for (const sql of [
+    'drop table groupes',
+    'drop index auteurs_groupes',
+    'alter table auteurs drop column groupe_plie',
+    'drop table reglages',
+    `alter table etat add column statuts_masques text not null default '["5poubelle"]'`,
+    'drop index auteurs_classement',
+    'create index auteurs_classement on auteurs (cle_classement)',
+    'alter table auteurs drop column date_score',
+    'alter table auteurs drop column date_classement',
+    'create table noeuds_1 as select arbre, niveau, cle, id, nb from noeuds',
+    'drop table noeuds',
+    `create table noeuds (arbre text not null, niveau bigint not null, cle bigint not null, id bigint not null, nb bigint not null,
+      primary key (arbre, niveau, cle, id))`,
+    "insert into noeuds select * from noeuds_1 where arbre not like 'classements/%'",
+    'drop table noeuds_1',
     'drop index auteurs_groupe',
     'alter table auteurs drop column groupe',
     'alter table auteurs drop column groupe_cle',
@@ -106,7 +121,6 @@ async function revertToFirstSchema(db: Db): Promise<void> {
     'alter table validations drop column mois',
     'alter table etat drop column journal_lignes',
     'alter table etat drop column dernier_import',
-    "delete from noeuds where arbre like 'classements/%'",
     'update etat set version_donnees = 5',
     db.engine === 'sqlite' ? 'pragma user_version = 1' : 'delete from palmares_schema where version > 1',
   ]) {

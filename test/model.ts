@@ -35,14 +35,18 @@ export class Model {
   readonly challenges: Row[]
   readonly environnements: Row[]
   readonly classement: Row[]
-  private readonly places = new Map<number, number>()
+  private readonly places = new Map<string, number>()
   private readonly validations: Row[]
   private readonly auteursById: Map<number, Row>
   private readonly challengesById: Map<number, Row>
   private readonly validationsByAuteur: Map<number, Row[]>
   private readonly validationsByChallenge: Map<number, Row[]>
 
-  constructor(lines: Iterable<DumpLine>, hiddenStatuts = ['5poubelle']) {
+  constructor(
+    lines: Iterable<DumpLine>,
+    hiddenStatuts = ['5poubelle'],
+    private readonly departage: 'aucun' | 'date' = 'aucun',
+  ) {
     const byType = groupBy([...lines] as Row[], (line) => line.type)
     const sorted = (type: string, id: string) => (byType.get(type) ?? []).toSorted((a, b) => a[id] - b[id])
     this.rubriques = sorted('rubrique', 'id_rubrique')
@@ -55,12 +59,29 @@ export class Model {
     this.auteurs = sorted('auteur', 'id_auteur').map((row) => {
       const solved = this.validationsByAuteur.get(row.id_auteur) ?? []
       const points = solved.reduce((sum, { id_challenge }) => sum + this.challengesById.get(id_challenge).score, 0)
-      return { ...row, score: row.score ?? points }
+      return {
+        ...row,
+        score: row.score ?? points,
+        reached: this.reached([...this.datesOf(solved), utc(row.date_score)]),
+      }
     })
     this.auteursById = new Map(this.auteurs.map((row) => [row.id_auteur, row]))
-    this.classement = this.auteurs
-      .filter((row) => !hiddenStatuts.includes(lowerAscii(row.statut)))
-      .toSorted((a, b) => b.score - a.score || a.id_auteur - b.id_auteur)
+    this.classement = this.auteurs.filter((row) => !hiddenStatuts.includes(lowerAscii(row.statut))).toSorted(byRank)
+  }
+
+  /** When a score was reached: the latest of some dates; last if none is known. The same for all if dates break no ties. */
+  private reached(dates: (string | null)[]): string {
+    if (this.departage === 'aucun') return ''
+    return (
+      dates
+        .filter((date) => date !== null)
+        .toSorted(compare)
+        .at(-1) ?? LATEST
+    )
+  }
+
+  private datesOf(solved: Row[]): (string | null)[] {
+    return solved.filter(({ id_challenge }) => this.challengesById.get(id_challenge).score > 0).map(({ date }) => date)
   }
 
   /** The response to a GET of a path and a well-formed query. */
@@ -83,16 +104,18 @@ export class Model {
     return body ? { status: 200, body: json(body), total: null } : { status: 404 }
   }
 
-  /** 1 + the number of ranked authors with a strictly higher score. */
-  place(score: number): number {
-    const place = this.places.get(score) ?? placeIn(this.classement, score)
-    this.places.set(score, place)
+  /** 1 + the number of ranked authors with a higher score, or the same score reached earlier. */
+  place({ score, reached }: Row): number {
+    const key = `${score} ${reached}`
+    const place = this.places.get(key) ?? placeIn(this.classement, { score, reached })
+    this.places.set(key, place)
     return place
   }
 
   private list(noun: string, filters: Filters, ids: number[] | undefined): List | undefined {
     const debutName = `debut_${noun}`
     if (noun === 'classement') return this.listClassement(filters, debutName)
+    if (noun === 'groupes') return { rows: this.groupes(), debutName }
     if (noun === 'environnements_virtuels') {
       const rows = this.environnements.filter((row) => has(row.nom, filters.nom) && isSame(row.os, filters.os))
       return { rows, debutName, isSearch: isText(filters.nom), toBody: (page) => page.map(environnementItem) }
@@ -114,14 +137,24 @@ export class Model {
     return { rows, debutName, isSearch, toBody: (page) => page.map((row) => this.challengeItem(row)) }
   }
 
+  /** The groups of ranked authors, spelled as the one with the lowest id has them. */
+  private groupes(): { nom: string; nb_auteurs: number }[] {
+    const ranked = this.classement.filter(({ groupe }) => groupe).toSorted((a, b) => a.id_auteur - b.id_auteur)
+    return [...groupBy(ranked, ({ groupe }) => lowerAscii(groupe))]
+      .map(([key, members]) => ({ key, nom: members[0].groupe, nb_auteurs: members.length }))
+      .toSorted((a, b) => compare(fold(a.nom), fold(b.nom)) || compare(a.key, b.key))
+      .map(({ nom, nb_auteurs }) => ({ nom, nb_auteurs }))
+  }
+
   private listClassement(filters: Filters, debutName: string): List | undefined {
     const ranked = this.ranked(filters)
     if (!ranked) return undefined
     const rows = ranked.map((row, index) => ({ row, index }))
-    const place = (score: number) => (ranked === this.classement ? this.place(score) : placeIn(ranked, score))
     const toBody = (page: { row: Row }[]) =>
-      page.map(({ row: { nom, score, id_auteur } }) => {
-        return { place: place(score), nom, score: String(score), id_auteur: String(id_auteur) }
+      page.map(({ row }) => {
+        const { nom, score, id_auteur } = row
+        const place = ranked === this.classement ? this.place(row) : placeIn(ranked, row)
+        return { place, nom, score: String(score), id_auteur: String(id_auteur) }
       })
     if (filters.autour_de === undefined) return { rows, debutName, toBody }
     const own = rows.findIndex(({ row }) => String(row.id_auteur) === filters.autour_de)
@@ -141,9 +174,9 @@ export class Model {
       .flatMap((row) => {
         const solved = (this.validationsByAuteur.get(row.id_auteur) ?? []).filter(counts)
         const score = solved.reduce((sum, { id_challenge }) => sum + this.challengesById.get(id_challenge).score, 0)
-        return solved.length === 0 ? [] : [{ ...row, score }]
+        return solved.length === 0 ? [] : [{ ...row, score, reached: this.reached(this.datesOf(solved)) }]
       })
-      .toSorted((a, b) => b.score - a.score || a.id_auteur - b.id_auteur)
+      .toSorted(byRank)
   }
 
   private periodes(): { periode: string; mois: string[] }[] {
@@ -265,7 +298,7 @@ export class Model {
     return {
       nom: row.nom,
       score: row.score,
-      position: this.place(row.score),
+      position: this.place(row),
       challenges: this.challenges
         .filter(({ auteurs = [] }) => auteurs.includes(row.id_auteur))
         .map((written) => {
@@ -282,12 +315,6 @@ export class Model {
 }
 
 const LATEST = '9999-99'
-
-/** 1 + the number of rows with a strictly higher score, in rows from the highest on. */
-function placeIn(ranked: Row[], score: number): number {
-  const first = ranked.findIndex((row) => row.score <= score)
-  return 1 + (first < 0 ? ranked.length : first)
-}
 
 function idsOf(parameters: URLSearchParams): number[] | undefined {
   const sent = [...parameters].filter(([name, value]) => /^id_auteur(\[\d*\])?$/.test(name) && value !== '')
@@ -353,6 +380,16 @@ function isNumber(value: number, wanted = ''): boolean {
 /** An instant of a dump in the format of the API. */
 function utc(date: string | null | undefined): string | null {
   return date ? `${new Date(date).toISOString().slice(0, 19)}Z` : null
+}
+
+function byRank(a: Row, b: Row): number {
+  return b.score - a.score || compare(a.reached, b.reached) || a.id_auteur - b.id_auteur
+}
+
+/** 1 + the number of rows with a higher score, or the same score reached earlier, in rows from the highest on. */
+function placeIn(ranked: Row[], { score, reached }: Row): number {
+  const first = ranked.findIndex((row) => row.score < score || (row.score === score && row.reached >= reached))
+  return 1 + (first < 0 ? ranked.length : first)
 }
 
 function compare(a: string, b: string): number {

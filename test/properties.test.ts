@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { TieBreak } from '../src/model/store-settings.js'
+import { changeSetting } from '../src/portal/settings.js'
 import { expectAsModel, walkAsModel } from './compare.js'
 import { anyPortal, randomPortal } from './fixtures.js'
 import { type DumpLine, engines, importInto, startServer, type TestServer } from './harness.js'
@@ -7,7 +9,8 @@ import { Model } from './model.js'
 import { knownOf } from './requests.js'
 import { shareOf } from './share.js'
 
-const LISTS = ['/challenges', '/auteurs', '/classement', '/environnements_virtuels'] as const
+const anyTieBreak = fc.constantFrom<TieBreak>('aucun', 'date')
+const LISTS = ['/challenges', '/auteurs', '/classement', '/environnements_virtuels', '/groupes'] as const
 
 describe.each(engines)('any portal on %s', (engine) => {
   let server: TestServer
@@ -17,15 +20,16 @@ describe.each(engines)('any portal on %s', (engine) => {
   afterAll(() => server.close())
 
   /** Replaces the portal of the server with these lines. */
-  async function replacePortal(lines: DumpLine[]): Promise<Model> {
+  async function replacePortal(lines: DumpLine[], departage: TieBreak = 'aucun'): Promise<Model> {
+    await changeSetting(server.store, 'departage', departage)
     await importInto(server.store, lines, { replace: true })
-    return new Model(lines)
+    return new Model(lines, undefined, departage)
   }
 
   test('every page of every list has the right rows, whatever the page size, and next leads through all pages', async () => {
     await fc.assert(
-      fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 50 }), async (lines, limite) => {
-        const model = await replacePortal(lines)
+      fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 50 }), anyTieBreak, async (lines, limite, departage) => {
+        const model = await replacePortal(lines, departage)
         for (const list of LISTS) await walkAsModel(server, model, `${list}?limite=${limite}`)
         await expectAsModel(server, model, '/rubriques')
       }),
@@ -35,8 +39,8 @@ describe.each(engines)('any portal on %s', (engine) => {
 
   test('every ranking by category, year and month, and around an author, follows from the validations', async () => {
     await fc.assert(
-      fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 50 }), async (lines, limite) => {
-        const model = await replacePortal(lines)
+      fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 50 }), anyTieBreak, async (lines, limite, departage) => {
+        const model = await replacePortal(lines, departage)
         const { rubriques, periodes } = knownOf(lines)
         for (const part of [
           ...rubriques.map((id) => `id_rubrique=${id}`),
@@ -56,8 +60,9 @@ describe.each(engines)('any portal on %s', (engine) => {
   test('a page may start at any row, inside or past the end', async () => {
     const anyPage = fc.tuple(fc.constantFrom(...LISTS), fc.nat(120), fc.integer({ min: 1, max: 500 }))
     await fc.assert(
-      fc.asyncProperty(anyPortal, fc.array(anyPage, { minLength: 5, maxLength: 10 }), async (lines, pages) => {
-        const model = await replacePortal(lines)
+      fc.asyncProperty(anyPortal, fc.array(anyPage, { minLength: 5, maxLength: 10 }), anyTieBreak, async (...given) => {
+        const [lines, pages, departage] = given
+        const model = await replacePortal(lines, departage)
         for (const [list, debut, limite] of pages) {
           await expectAsModel(server, model, `${list}?debut_${list.slice(1)}=${debut}&limite=${limite}`)
         }
@@ -68,8 +73,8 @@ describe.each(engines)('any portal on %s', (engine) => {
 
   test('every record and every list of solvers follows from the dump', async () => {
     await fc.assert(
-      fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 20 }), async (lines, limite) => {
-        const model = await replacePortal(lines)
+      fc.asyncProperty(anyPortal, fc.integer({ min: 1, max: 20 }), anyTieBreak, async (lines, limite, departage) => {
+        const model = await replacePortal(lines, departage)
         for (const { id_auteur } of model.auteurs) await expectAsModel(server, model, `/auteurs/${id_auteur}`)
         for (const { id_challenge } of model.challenges) {
           await expectAsModel(server, model, `/challenges/${id_challenge}`)
@@ -87,8 +92,8 @@ describe.each(engines)('any portal on %s', (engine) => {
     const large = randomPortal({ seed: 11, auteurs: 400, challenges: 4, validations: 900, scores: 7 })
     const portals = fc.oneof({ arbitrary: anyPortal, weight: 9 }, fc.constant(large))
     await fc.assert(
-      fc.asyncProperty(portals, async (lines) => {
-        const model = await replacePortal(lines)
+      fc.asyncProperty(portals, anyTieBreak, async (lines, departage) => {
+        const model = await replacePortal(lines, departage)
         const { rubriques, periodes } = knownOf(lines)
         const parts = [
           '',
@@ -106,7 +111,7 @@ describe.each(engines)('any portal on %s', (engine) => {
         await expectAsModel(server, model, '/auteurs/9007199254740991/progression')
         await expectAsModel(server, model, '/classement/histogramme?id_rubrique=9007199254740991')
       }),
-      { numRuns: shareOf(8), examples: [[large]] },
+      { numRuns: shareOf(8), examples: [[large, 'date']] },
     )
   })
 

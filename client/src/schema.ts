@@ -103,6 +103,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/groupes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the groups of ranked authors
+         * @description By name, ignoring case and accents. `nb_auteurs` counts the authors who hold a place.
+         */
+        get: operations["get_groupes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rubriques": {
         parameters: {
             query?: never;
@@ -189,7 +209,7 @@ export interface paths {
         };
         /**
          * Read the ranking by score
-         * @description Score descending, then id ascending. By category or period: the points earned there, without the base of a score, of the authors who have a validation there.
+         * @description Score descending, then id ascending; if dates break ties, the author who reached the score first comes first. By category or period: the points earned there, without the base of a score, of the authors who have a validation there.
          */
         get: operations["get_classement"];
         put?: never;
@@ -212,6 +232,26 @@ export interface paths {
          * @description How many ranked authors have how many points, in at most 30 ranges whose width is 1, 2 or 5 times a power of ten.
          */
         get: operations["get_classement_histogramme"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/classement/regles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the rules of the rankings
+         * @description The rules of every ranking, as the operator has set them.
+         */
+        get: operations["get_classement_regles"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1013,6 +1053,57 @@ export interface operations {
             505: components["responses"]["Problem505"];
         };
     };
+    get_groupes: {
+        parameters: {
+            query?: {
+                /** @description Zero-based row that the page of groups starts at; past the end the list is empty. */
+                debut_groupes?: number;
+                /** @description Rows a page. */
+                limite?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The group's name, as its ranked author with the lowest id has it. */
+                        nom: string;
+                        nb_auteurs: number;
+                    }[];
+                };
+            };
+            /** @description If-None-Match names the body that the client has. */
+            304: {
+                headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            408: components["responses"]["Problem408"];
+            414: components["responses"]["Problem414"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
+            503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
+        };
+    };
     get_rubriques: {
         parameters: {
             query?: never;
@@ -1299,7 +1390,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description 1 + the number of ranked authors with a strictly higher score; ties share it. */
+                        /** @description 1 + the number of ranked authors with a higher score, or with an equal score reached earlier if dates break ties. */
                         place: number;
                         /** @description The author's name. */
                         nom: string;
@@ -1379,6 +1470,52 @@ export interface operations {
             400: components["responses"]["Problem400"];
             401: components["responses"]["Problem401"];
             404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            414: components["responses"]["Problem414"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
+            503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
+        };
+    };
+    get_classement_regles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description How equal scores are ranked: they share a place, or the author who reached the score first comes first.
+                         * @enum {unknown}
+                         */
+                        departage: "aucun" | "date";
+                    };
+                };
+            };
+            /** @description If-None-Match names the body that the client has. */
+            304: {
+                headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
             408: components["responses"]["Problem408"];
             414: components["responses"]["Problem414"];
             429: components["responses"]["Problem429"];

@@ -103,7 +103,7 @@ export function presentProgression(row: ProgressionRow): Static<typeof Progressi
 export type AuteurItemRow = Pick<AuteurRow, 'id_auteur' | 'nom'>
 
 export interface AuteurRow
-  extends Omit<Row<typeof auteurs>, 'nom_plie' | 'statut_cle' | 'lang_cle' | 'groupe_cle' | 'base' | 'cle_classement'> {
+  extends Pick<Row<typeof auteurs>, 'id_auteur' | 'nom' | 'score' | 'statut' | 'lang' | 'nb_validations' | 'groupe'> {
   position: number
   challenges: { id_challenge: number; url_challenge: string; titre: string }[]
   validations: { id_challenge: number; titre: string; id_rubrique: number; score: number; date: number | null }[]

@@ -61,7 +61,7 @@ const OWN = { auteurs: { id_auteur: 'id' }, validations: { id_auteur: 'id' } } a
 const selectAuteur = statement<{ id: number }>(OWN)((q, p) =>
   q
     .selectFrom('auteurs')
-    .select(['id_auteur', 'nom', 'score', 'statut', 'lang', 'nb_validations', 'groupe'])
+    .select(['id_auteur', 'nom', 'score', 'date_classement as date', 'statut', 'lang', 'nb_validations', 'groupe'])
     .where('id_auteur', '=', p.id),
 )
 

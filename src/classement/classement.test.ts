@@ -192,7 +192,7 @@ describe('among authors with equal scores, SQLite seeks directly to', () => {
     driver.close()
     return plans.map((plan) => plan.map(({ detail }) => detail))
   }
-  const from = 'auteurs_classement ((cle_classement,rowid)>(?,?))'
+  const from = 'auteurs_classement ((cle_classement,date_classement,rowid)>(?,?,?))'
   const inLeaf = ['CO-ROUTINE leaf', `SEARCH auteurs USING COVERING INDEX ${from}`, 'SCAN leaf']
 
   test('the first row of a page', async () => {

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Count, endpoint, IdText, Score, Text } from '../contract.js'
+import { TIE_BREAKS } from '../model/store-settings.js'
 import { id, offset, type Parameter, ParameterError, pageSize } from '../parameters.js'
 
 const tag = { name: 'classement', description: 'The ranking by score.' }
@@ -8,6 +9,8 @@ export interface RankedRow {
   id_auteur: number
   nom: string
   score: number
+  /** What breaks a tie; 0 where equal scores share a place. */
+  date: number
   place: number
 }
 
@@ -38,7 +41,8 @@ const part = {
 const RankedAuteur = Type.Object({
   place: Type.Integer({
     minimum: 1,
-    description: '1 + the number of ranked authors with a strictly higher score; ties share it.',
+    description:
+      '1 + the number of ranked authors with a higher score, or with an equal score reached earlier if dates break ties.',
   }),
   nom: Text("The author's name."),
   score: Type.String({ pattern: '^(0|[1-9][0-9]*)$', description: 'Points, carried as a string of digits.' }),
@@ -50,7 +54,7 @@ export const listClassement = endpoint({
   tag,
   summary: 'Read the ranking by score',
   description:
-    'Score descending, then id ascending. By category or period: the points earned there, without the base of a score, of the authors who have a validation there.',
+    'Score descending, then id ascending; if dates break ties, the author who reached the score first comes first. By category or period: the points earned there, without the base of a score, of the authors who have a validation there.',
   query: {
     debut_classement: offset('the ranking'),
     limite: pageSize,
@@ -94,6 +98,25 @@ export const listPeriodes = endpoint({
     Type.Object({ periode: Periode, mois: Type.Array(Periode, { description: 'Its months, ascending.' }) }),
   ),
 })
+
+const Regles = Type.Object({
+  departage: Type.Enum([...TIE_BREAKS], {
+    description:
+      'How equal scores are ranked: they share a place, or the author who reached the score first comes first.',
+  }),
+})
+
+export const getRegles = endpoint({
+  path: '/classement/regles',
+  tag,
+  summary: 'Read the rules of the rankings',
+  description: 'The rules of every ranking, as the operator has set them.',
+  response: Regles,
+})
+
+export function presentRegles({ departage }: Static<typeof Regles>): Static<typeof Regles> {
+  return { departage }
+}
 
 export interface PeriodeRow {
   annee: number

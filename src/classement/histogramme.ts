@@ -1,3 +1,4 @@
+import { FIRST } from '../store/counted/key.js'
 import type { Db } from '../store/store.js'
 import type { HistogrammeRow } from './contract.js'
 import type { Ranking } from './rank.js'
@@ -11,7 +12,9 @@ export async function findHistogramme(db: Db, ranking: Ranking): Promise<Histogr
   const score_max = first?.score ?? 0
   const largeur = widthFor(score_max)
   const bounds = first ? Array.from({ length: Math.floor(score_max / largeur) + 1 }, (_, i) => i * largeur) : []
-  const above = await Promise.all(bounds.map((de) => ranking.rank(db, ranking.keyOf({ score: de + largeur - 1 }))))
+  const above = await Promise.all(
+    bounds.map((de) => ranking.rank(db, ranking.keyOf({ score: de + largeur - 1, date: FIRST.date }))),
+  )
   const tranches = bounds.map((de, i) => {
     const atLeast = i === 0 ? nb_auteurs : (above[i - 1] as number)
     return { de, a: de + largeur - 1, nb: atLeast - (above[i] as number) }

@@ -1,8 +1,11 @@
+import { sql } from 'kysely'
 import { found, Problem } from '../errors.js'
+import { UNKNOWN_DATE } from '../instant.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { classement, classements } from '../store/orders.js'
 import { statement } from '../store/query.js'
 import { COVERED } from '../store/reads.js'
+import { TIES_BY_DATE } from '../store/settings.js'
 import type { Db } from '../store/store.js'
 import type { Periode } from './contract.js'
 import type { Ranking } from './rank.js'
@@ -34,13 +37,20 @@ export async function findDebutAround(
   return Math.max(0, row - Math.floor(limite / 2))
 }
 
-/** The points that an author earned in a part; undefined without a place there. */
-async function findInPart(db: Db, part: Part, idAuteur: number): Promise<{ score: number } | undefined> {
+/** The points that an author earned in a part, and what breaks a tie there; undefined without a place there. */
+async function findInPart(db: Db, part: Part, idAuteur: number): Promise<{ score: number; date: number } | undefined> {
   const solved = await db.all(selectSolved, { id: idAuteur })
   const counted = solved.filter(({ id_rubrique, mois }) =>
     [-id_rubrique, mois && Math.floor(mois / 100) * 100, mois].includes(numberOf(part)),
   )
-  return counted.length > 0 ? { score: counted.reduce((sum, { score }) => sum + score, 0) } : undefined
+  const [first] = counted
+  if (!first) return undefined
+  const dates = counted.filter(({ score, date }) => score > 0 && date < UNKNOWN_DATE).map(({ date }) => date)
+  const reached = dates.reduce((latest, date) => Math.max(latest, date), Number.NEGATIVE_INFINITY)
+  return {
+    score: counted.reduce((sum, { score }) => sum + score, 0),
+    date: first.breaks_ties ? (dates.length > 0 ? reached : UNKNOWN_DATE) : 0,
+  }
 }
 
 /** The number of a part in the table `classements`. */
@@ -54,7 +64,11 @@ const selectRubrique = statement<{ id: number }>({ rubriques: { id_rubrique: 'id
 
 /** The rank beside it covers the score: it lies where the score does. */
 const selectRanked = statement<{ id: number }>({ ...COVERED, auteurs: { id_auteur: 'id' } })((q, p) =>
-  q.selectFrom('auteurs').select('score').where('id_auteur', '=', p.id).where('cle_classement', 'is not', null),
+  q
+    .selectFrom('auteurs')
+    .select(['score', 'date_classement as date'])
+    .where('id_auteur', '=', p.id)
+    .where('cle_classement', 'is not', null),
 )
 
 /** What an author who holds a place has solved. The rank beside it covers the points: it lies where they do. */
@@ -63,7 +77,8 @@ const selectSolved = statement<{ id: number }>({ ...COVERED, validations: { id_a
     .selectFrom('validations')
     .innerJoin('challenges', 'challenges.id_challenge', 'validations.id_challenge')
     .innerJoin('auteurs', 'auteurs.id_auteur', 'validations.id_auteur')
-    .select(['id_rubrique', 'mois', 'challenges.score'])
+    .select(['id_rubrique', 'mois', 'challenges.score', 'validations.date'])
+    .select(sql<number | boolean>`${sql.raw(TIES_BY_DATE)}`.as('breaks_ties'))
     .where('validations.id_auteur', '=', p.id)
     .where('cle_classement', 'is not', null),
 )

@@ -5,14 +5,16 @@ import { classement } from '../store/orders.js'
 import type { Db } from '../store/store.js'
 import type { RankedRow } from './contract.js'
 
-type Scored = Pick<RankedRow, 'score'>
+/** A score, and what breaks a tie; see the setting `departage`. */
+type Scored = Pick<RankedRow, 'score' | 'date'>
 
 /** The whole ranking, or one by category or period. */
 export type Ranking = Order<Scored, Omit<RankedRow, 'place'>>
 
 /**
- * The one definition of a tie: a place is 1 + the number of ranked authors with a strictly higher score. Equal scores
- * share it and the next places are skipped. Every place that the portal shows comes from here.
+ * The one definition of a tie: a place is 1 + the number of ranked authors with a strictly higher score, or with the same
+ * score and an earlier date if dates break ties. Authors equal in both share it, and the next places are skipped. Every
+ * place that the portal shows comes from here.
  */
 export async function placeOf(db: Db, auteur: Scored): Promise<number> {
   return (await classement.rank(db, classement.keyOf(auteur))) + 1
@@ -26,8 +28,8 @@ export async function findRanked(
   limite = DEFAULT_PAGE_ROWS,
 ): Promise<Page<RankedRow>> {
   const total = await ranking.count(db)
-  const rows = await ranking.rankedPage(db, debut, limite, ({ id_auteur, nom, score }, rank) => {
-    return { id_auteur, nom, score, place: rank + 1 }
+  const rows = await ranking.rankedPage(db, debut, limite, (row, rank) => {
+    return { ...row, place: rank + 1 }
   })
   return { rows, debut, limite, total, more: debut + limite < total }
 }
@@ -39,4 +41,7 @@ export function placesInTurn(): (auteur: Scored) => number {
 }
 
 /** How to read the whole ranking in its order. */
-export const CLASSEMENT_WALK = { ...classement.walk, columns: 'cle_classement, id_auteur, nom, score, nb_validations' }
+export const CLASSEMENT_WALK = {
+  ...classement.walk,
+  columns: 'cle_classement, date_classement, date_classement as date, id_auteur, nom, score, nb_validations',
+}

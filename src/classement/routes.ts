@@ -1,12 +1,15 @@
 import { listAnswer, type ServeRead } from '../contract.js'
 import { invalidParameter } from '../errors.js'
+import { readSetting } from '../store/settings.js'
 import {
   getHistogramme,
+  getRegles,
   listClassement,
   listPeriodes,
   type Periode,
   presentPeriode,
   presentRanked,
+  presentRegles,
 } from './contract.js'
 import { findHistogramme } from './histogramme.js'
 import { findPeriodes } from './periodes.js'
@@ -31,6 +34,8 @@ export function classementRoutes(serve: ServeRead): void {
     const ranking = await rankingOf(db, part)
     return { body: await findHistogramme(db, ranking) }
   })
+
+  serve(getRegles, async ({ db }) => ({ body: presentRegles({ departage: await readSetting(db, 'departage') }) }))
 
   serve(listPeriodes, async ({ db }) => ({ body: (await findPeriodes(db)).map(presentPeriode) }))
 }

@@ -9,7 +9,7 @@ import { type Progress, startProgress } from './progress.js'
 
 const OPTIONS = {
   database,
-  repair: { description: 'first rebuild scores, counts, places and search from the records' },
+  repair: { description: 'first rebuild scores, counts, places, groups and search from the records' },
 }
 
 export function checkCommand(): Command {
@@ -18,7 +18,7 @@ export function checkCommand(): Command {
       await withStore(options.database, { create: false }, async (store) => {
         const progress = startProgress()
         const { counts, findings } = await work(store, options.repair === true, progress).finally(progress.stop)
-        if (options.repair) print('rebuilt scores, counts, places and search')
+        if (options.repair) print('rebuilt scores, counts, places, groups and search')
         print(
           `Store: ${Object.entries(counts)
             .map(([label, count]) => `${count} ${count === 1 ? label : pluralOf(label)}`)

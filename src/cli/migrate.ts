@@ -1,8 +1,9 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
+import { STORE_SETTINGS } from '../model/store-settings.js'
 import { database, type OptionsOf } from '../options.js'
-import { hidesAlready, setHiddenStatuts } from '../portal/statuts.js'
+import { changeSetting } from '../portal/settings.js'
 import { migrateStore, pendingOf } from '../store/open.js'
-import { lowerAscii } from '../text.js'
+import { readSetting } from '../store/settings.js'
 import { command, withStore } from './command.js'
 import { print } from './output.js'
 
@@ -14,9 +15,8 @@ const OPTIONS = {
   },
   hiddenStatuts: {
     value: '<list>',
-    description: 'statuts without a place in the ranking, comma-separated; "" for none',
-    parse: (text: string) =>
-      [...new Set(text.split(',').map((statut) => lowerAscii(statut.trim())))].filter(Boolean).sort(),
+    description: 'the setting statuts_masques: statuts without a place, comma-separated; "" for none',
+    parse: readStatuts,
   },
 }
 
@@ -36,14 +36,26 @@ export function migrateCommand(): Command {
   )
 }
 
-async function hide({ database: url, dryRun = false }: MigrateOptions, statuts: string[], isOlder: boolean) {
+async function hide({ database: url, dryRun = false }: MigrateOptions, statuts: readonly string[], isOlder: boolean) {
   const list = statuts.length === 0 ? 'nothing' : statuts.join(', ')
   // A dry run has no store to look into where the schema is still to come.
   const changes =
     (dryRun && isOlder) ||
     (await withStore(url, { create: false }, (store) =>
-      dryRun ? store.read(async (db) => !(await hidesAlready(db, statuts))) : setHiddenStatuts(store, statuts),
+      dryRun
+        ? store.read(async (db) => !hides(await readSetting(db, 'statuts_masques'), statuts))
+        : changeSetting(store, 'statuts_masques', statuts),
     ))
   if (!changes) print(`the ranking hides ${list} already`)
   else print(dryRun ? `would hide ${list}` : `the ranking now hides ${list}`)
+}
+
+function hides(now: readonly string[], statuts: readonly string[]): boolean {
+  return JSON.stringify(now) === JSON.stringify(statuts)
+}
+
+function readStatuts(text: string): readonly string[] {
+  const statuts = STORE_SETTINGS.statuts_masques.parse(text)
+  if (!statuts) throw new InvalidArgumentError(`It takes ${STORE_SETTINGS.statuts_masques.form}.`)
+  return statuts
 }

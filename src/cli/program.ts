@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   accounts: async () => (await import('./accounts.js')).accountsCommand(),
   keys: async () => (await import('./keys.js')).keysCommand(),
   migrate: async () => (await import('./migrate.js')).migrateCommand(),
+  settings: async () => (await import('./settings.js')).settingsCommand(),
   check: async () => (await import('./check.js')).checkCommand(),
   backup: async () => (await import('./backup.js')).backupCommand(),
 }

@@ -134,7 +134,8 @@ function feedOf(dump: DumpLine[]): unknown {
   for (const line of dump) if (line.type === 'validation') solves.get(line.id_auteur)?.push(line)
   return {
     tasks: [...nameOf.values()],
-    standings: model.classement.map(({ id_auteur, nom, score }) => {
+    standings: model.classement.map((row) => {
+      const { id_auteur, nom, score } = row
       const own = solves.get(id_auteur)!
       const times = own.flatMap(({ date }) => (date ? [Math.floor(Date.parse(date as string) / 1000)] : []))
       const taskStats = Object.fromEntries(
@@ -147,7 +148,7 @@ function feedOf(dump: DumpLine[]): unknown {
         ]),
       )
       return {
-        ...{ pos: model.place(score), team: nom, score, taskStats },
+        ...{ pos: model.place(row), team: nom, score, taskStats },
         ...(times.length > 0 ? { lastAccept: Math.max(...times) } : {}),
       }
     }),

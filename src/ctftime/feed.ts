@@ -31,6 +31,7 @@ interface Ranked {
   id_auteur: number
   nom: string
   score: number
+  date: number
   nb_validations: number
 }
 

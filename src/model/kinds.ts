@@ -56,7 +56,9 @@ export const auteurs = kind({
     // The score follows from the base; a line names either, and the merge works out the base.
     score: staged('score_voulu', orNull(integer(read.auteurScore))),
     score_base: staged('base_voulue', { ...orNull(integer(read.base)), wire: undefined }),
-    groupe: twinned(word, { groupe_cle: lowered }),
+    groupe: twinned(word, { groupe_cle: lowered, groupe_plie: { ...folded, isSearched: false } }),
+    // When the base was reached, for ties that dates break.
+    date_score: { ...dateOrNull, wire: undefined },
   },
   own: {
     // What the score has besides the solves; may be negative.
@@ -64,6 +66,8 @@ export const auteurs = kind({
     score: INTEGER,
     // The score negated, so that the ranking is one ascending index; null for an author who has no place.
     cle_classement: INTEGER_OR_NULL,
+    // If dates break ties: when the score was reached; else 0.
+    date_classement: INTEGER,
     nb_validations: INTEGER,
   },
   flat: ['id_auteur', 'nom', 'statut', 'lang', 'score', 'nb_validations', 'groupe'],

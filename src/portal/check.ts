@@ -2,8 +2,9 @@ import { REPORTED_KINDS } from '../model/kinds.js'
 import { verifyOrders } from '../store/counted/build.js'
 import { EVERYTHING } from '../store/journal.js'
 import { ORDERS } from '../store/orders.js'
+import { findWrongSettings, removeWrongSettings } from '../store/settings.js'
 import type { Db, Store } from '../store/store.js'
-import { COUNTS, derive, derivePoints, findWrongRankings, findWrongScores } from './derive.js'
+import { COUNTS, derive, derivePoints, findWrongGroups, findWrongRankings, findWrongScores } from './derive.js'
 
 export interface Finding {
   what: string
@@ -32,6 +33,8 @@ const LOOKS: readonly [what: string, find: (db: Db, store: Store) => Promise<str
   ['counts of validations and challenges', findCounts],
   ['places and pages', findOrders],
   ['search', (_, store) => store.verifySearch()],
+  ['groups', (db) => findWrongGroups(db, SHOWN)],
+  ['settings', findWrongSettings],
 ]
 
 /** Called before each step with what it looks at or derives, the steps done and all of them. */
@@ -62,6 +65,7 @@ export async function repairPortal(store: Store, onStep: OnLook = () => undefine
     { withAccounts: false },
     async () => undefined,
     async (db) => {
+      await removeWrongSettings(db)
       await derive(db, stage('deriving scores and counts', 0), stage('building orders', 1))
       return { change: { donnees: EVERYTHING } }
     },

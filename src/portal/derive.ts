@@ -1,6 +1,9 @@
+import { UNKNOWN_DATE } from '../instant.js'
 import { rebuild } from '../store/counted/build.js'
-import { ORDERS } from '../store/orders.js'
+import { classements, ORDERS } from '../store/orders.js'
+import { readSetting, TIES_BY_DATE } from '../store/settings.js'
 import type { Db } from '../store/store.js'
+import { tuple } from './lot.js'
 
 /**
  * What follows from the records: scores, counts, and the counted orders of the ranking and the lists. An import derives
@@ -43,11 +46,20 @@ export interface Some {
 const EVERY_VALIDATION: Some = { from: 'validations v', where: 'true' }
 const EVERY_AUTEUR: Some = { from: 'auteurs a', where: 'true' }
 
-/** A select of (id_auteur, nb, points) for the authors who solved something, or those of some validations, which are `v`. */
+/** The latest known date of some validations of challenges that are worth points. */
+const REACHED = `max(case when c.score > 0 and v.date < ${UNKNOWN_DATE} then v.date end)`
+
+/** What breaks a tie: the date at which a score was reached, last if it is unknown; 0 if the setting `departage` is off. */
+function tieDate(reached: string): string {
+  return `case when ${TIES_BY_DATE} then coalesce(${reached}, ${UNKNOWN_DATE}) else 0 end`
+}
+
+/** A select of (id_auteur, nb, points, date) for the authors who solved something, or those of some validations, which are `v`. */
 export function pointsOf({ from, where } = EVERY_VALIDATION): string {
   const sum = 'sum(c.score * 1.0)'
   return `select v.id_auteur, count(*) as nb,
-      cast(case when ${sum} > ${MAX_POINTS} then ${MAX_POINTS + 1} else ${sum} end as bigint) as points
+      cast(case when ${sum} > ${MAX_POINTS} then ${MAX_POINTS + 1} else ${sum} end as bigint) as points,
+      ${REACHED} as date
     from ${from} join challenges c on c.id_challenge = v.id_challenge where ${where} group by v.id_auteur`
 }
 
@@ -64,10 +76,13 @@ export async function deriveScoresOf(db: Db, some: Some, points: string): Promis
   await db.exec(`with attendus as materialized (${sql}) update auteurs ${setScores('attendus')}`, ...values)
 }
 
+/** The columns of an author that follow from the records. */
+const DERIVED = ['score', 'nb_validations', 'cle_classement', 'date_classement']
+
 function setScores(expected: string): string {
-  return `set score = n.score, nb_validations = n.nb, cle_classement = n.cle from ${expected} as n
+  return `set score = n.score, nb_validations = n.nb, cle_classement = n.cle, date_classement = n.date from ${expected} as n
     where n.id_auteur = auteurs.id_auteur
-      and (auteurs.score, auteurs.nb_validations, auteurs.cle_classement) is distinct from (n.score, n.nb, n.cle)`
+      and ${tuple(DERIVED, 'auteurs')} is distinct from (n.score, n.nb, n.cle, n.date)`
 }
 
 /** The authors whose score, count or ranking key is not what `deriveScores` would make it, the first of them. */
@@ -75,7 +90,7 @@ export async function findWrongScores(db: Db, limit: number): Promise<number[]> 
   const { sql, values } = await expectedScores(db, EVERY_AUTEUR, 'lot_points')
   const rows = await db.select<{ id_auteur: number }>(
     `select a.id_auteur from auteurs a join (${sql}) as n on n.id_auteur = a.id_auteur
-     where (a.score, a.nb_validations, a.cle_classement) is distinct from (n.score, n.nb, n.cle)
+     where ${tuple(DERIVED, 'a')} is distinct from (n.score, n.nb, n.cle, n.date)
      order by a.id_auteur limit ${limit}`,
     ...values,
   )
@@ -87,13 +102,14 @@ async function expectedScores(
   db: Db,
   { from, where }: Some,
   points: string,
-): Promise<{ sql: string; values: string[] }> {
-  const values = await hiddenStatuts(db)
+): Promise<{ sql: string; values: readonly string[] }> {
+  const values = await readSetting(db, 'statuts_masques')
   const isHidden = values.length === 0 ? 'false' : `a.statut_cle in (${values.map(() => '?').join(', ')})`
   const total = 'a.base + coalesce(p.points, 0)'
   const score = `case when ${total} < 0 then 0 else ${total} end`
+  const reached = 'case when a.date_score is null or p.date > a.date_score then p.date else a.date_score end'
   const sql = `select a.id_auteur, ${score} as score, coalesce(p.nb, 0) as nb,
-      case when ${isHidden} then null else -(${score}) end as cle
+      case when ${isHidden} then null else -(${score}) end as cle, ${tieDate(reached)} as date
     from ${from} left join ${points} p on p.id_auteur = a.id_auteur where ${where}`
   return { sql, values }
 }
@@ -104,19 +120,19 @@ async function expectedScores(
  */
 export async function deriveRankings(db: Db, onOrder: OnStep = ignore): Promise<void> {
   await db.exec('drop table if exists lot_classements')
-  await db.exec(`create temporary table lot_classements as ${rankedIn()} order by 1, 2, 3`)
-  await db.exec('create unique index lot_classements_cle on lot_classements (classement, cle, id_auteur)')
+  await db.exec(`create temporary table lot_classements as ${rankedIn()} order by 1, 2, 3, 4`)
+  await db.exec('create unique index lot_classements_cle on lot_classements (classement, cle, date, id_auteur)')
   await db.analyze('lot_classements')
   await db.exec(
     `delete from classements as c where not exists (select 1 from lot_classements l
-       where l.classement = c.classement and l.cle = c.cle and l.id_auteur = c.id_auteur)`,
+       where l.classement = c.classement and l.cle = c.cle and l.date = c.date and l.id_auteur = c.id_auteur)`,
   )
   await db.exec(
-    `insert into classements (classement, cle, id_auteur) select classement, cle, id_auteur from lot_classements where true
-     order by 1, 2, 3 on conflict do nothing`,
+    `insert into classements (${ENTRY}) select ${ENTRY} from lot_classements where true order by ${ENTRY} on conflict do nothing`,
   )
   await db.exec('drop table lot_classements')
   await db.analyze('classements')
+  await deriveGroups(db)
   for (const [done, order] of ORDERS.entries()) {
     onOrder(done, ORDERS.length)
     await rebuild(db, order)
@@ -127,24 +143,56 @@ export async function deriveRankings(db: Db, onOrder: OnStep = ignore): Promise<
 /** Of an author, `a`, who is found already: PostgreSQL would look for all others who do. */
 export const HOLDS_PLACE = 'a.cle_classement + 0 is not null'
 
+const ENTRY = classements.columns
+
 /** The rankings that a validation counts in besides the whole one: its category's, its year's and its month's. */
 const RANKINGS = ['-c.id_rubrique', 'v.mois / 100 * 100', 'v.mois']
 
 /**
  * The entries of the rankings by category and period, after `deriveScores`: for each the authors who have a validation there
- * and hold a place, and the points that they earned there, negated; of all validations, or of some, which are `v`.
+ * and hold a place, the points that they earned there, negated, and what breaks a tie; of all validations, or of some, which are `v`.
  */
 export function rankedIn({ from, where } = EVERY_VALIDATION): string {
   return RANKINGS.map(
-    (ranking) => `select ${ranking} as classement, cast(-sum(c.score) as bigint) as cle, v.id_auteur
+    (
+      ranking,
+    ) => `select ${ranking} as classement, cast(-sum(c.score) as bigint) as cle, ${tieDate(REACHED)} as date, v.id_auteur
       from ${from} join challenges c on c.id_challenge = v.id_challenge join auteurs a on a.id_auteur = v.id_auteur
       where ${where} and ${HOLDS_PLACE} and ${ranking} is not null group by ${ranking}, v.id_auteur`,
   ).join(' union all ')
 }
 
+/** The groups of ranked authors. */
+const GROUPS = `select a.groupe_cle, a.groupe as nom, a.groupe_plie as nom_plie, g.nb as nb_auteurs from auteurs a
+  join (select groupe_cle, min(id_auteur) as id, count(*) as nb from auteurs
+    where groupe_cle <> '' and cle_classement is not null group by groupe_cle) as g on g.id = a.id_auteur`
+const GROUP = ['groupe_cle', 'nom', 'nom_plie', 'nb_auteurs']
+
+async function deriveGroups(db: Db): Promise<void> {
+  await db.exec('drop table if exists lot_groupes')
+  await db.exec(`create temporary table lot_groupes as ${GROUPS}`)
+  await db.exec('create unique index lot_groupes_cle on lot_groupes (groupe_cle)')
+  const isSame = `${tuple(GROUP, 'l')} = ${tuple(GROUP, 'g')}`
+  await db.exec(`delete from groupes as g where not exists (select 1 from lot_groupes l where ${isSame})`)
+  await db.exec(`insert into groupes (${GROUP}) select ${GROUP} from lot_groupes where true on conflict do nothing`)
+  await db.exec('drop table lot_groupes')
+}
+
+/** The groups whose row is not what `deriveRankings` would make it, some of them. */
+export async function findWrongGroups(db: Db, limit: number): Promise<string[]> {
+  const stored = `select ${GROUP} from groupes`
+  const rows = await db.select<{ groupe_cle: string }>(
+    `select distinct groupe_cle from (
+       select * from (select * from (${GROUPS}) as expected except ${stored}) as missing
+       union all select * from (${stored} except select * from (${GROUPS}) as expected) as extra
+     ) as wrong order by groupe_cle limit ${limit}`,
+  )
+  return rows.map(({ groupe_cle }) => groupe_cle)
+}
+
 /** The rankings by category and period whose entries are not what `deriveRankings` would make them, some of them. */
 export async function findWrongRankings(db: Db, limit: number): Promise<number[]> {
-  const stored = 'select classement, cle, id_auteur from classements'
+  const stored = `select ${ENTRY} from classements`
   const rows = await db.select<{ classement: number }>(
     `select distinct classement from (
        select * from (${rankedIn()}) as attendus except ${stored}
@@ -153,12 +201,6 @@ export async function findWrongRankings(db: Db, limit: number): Promise<number[]
      ) as surplus order by classement limit ${limit}`,
   )
   return rows.map(({ classement }) => classement)
-}
-
-/** The lower-case statuts that hold no place. */
-export async function hiddenStatuts(db: Db): Promise<string[]> {
-  const [row] = await db.select<{ statuts_masques: string }>('select statuts_masques from etat')
-  return JSON.parse(row?.statuts_masques ?? '[]')
 }
 
 /** What is counted of other records: for each row of a table, in a column, the rows of another table that have its id. */

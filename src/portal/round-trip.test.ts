@@ -8,18 +8,20 @@ import {
   importIntoModel,
   ingestIntoModel,
   type Model,
+  reachedBy,
   scoreOf,
 } from '../../test/dump-model.js'
 import { type DumpLine, engines, type MadeStore, makeStore } from '../../test/harness.js'
 import { partialLines } from '../../test/partial-lines.js'
 import { shareOf } from '../../test/share.js'
+import type { TieBreak } from '../model/store-settings.js'
 import type { Store } from '../store/store.js'
 import { lowerAscii } from '../text.js'
 import { checkPortal } from './check.js'
 import { exportText } from './export/export.js'
 import { ImportError, importDump } from './import.js'
 import { ingest } from './live/ingest.js'
-import { setHiddenStatuts } from './statuts.js'
+import { changeSetting } from './settings.js'
 
 interface Step {
   lines: DumpLine[]
@@ -33,9 +35,12 @@ interface LiveStep {
   live: DumpLine[]
 }
 
-/** The statuts that have no place from then on. */
-interface StatutsStep {
-  statuts: string[]
+/** Which statuts hold no place from then on, or how ties are broken. */
+type SettingStep = { statuts: string[] } | { departage: TieBreak }
+
+interface Ranked {
+  hidden: string[]
+  departage: TieBreak
 }
 
 /** Stores created once and emptied for each portal, because creating one costs more than filling it. */
@@ -62,19 +67,24 @@ describe.each(engines)('a portal on %s', (engine) => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep(), { minLength: 1, maxLength: 7 }), async (steps) => {
         await emptied(store)
-        await setHiddenStatuts(store, HIDDEN)
+        await changeSetting(store, 'statuts_masques', HIDDEN)
+        await changeSetting(store, 'departage', 'aucun')
         let model = emptyModel()
-        let hidden = HIDDEN
+        let ranked: Ranked = UNSET
         for (const each of [{ lines: foundation, replace: false, withAccounts: true }, ...steps]) {
-          if ('statuts' in each) {
-            hidden = each.statuts
-            await setHiddenStatuts(store, hidden)
-            await expectDerived(store, model, hidden)
-          } else if ('live' in each) model = await applyBoth(store, model, each.live, hidden)
-          else model = await importBoth(store, model, each, hidden)
+          if ('live' in each) model = await applyBoth(store, model, each.live, ranked)
+          else if ('lines' in each) model = await importBoth(store, model, each, ranked)
+          else {
+            if ('statuts' in each) ranked = { ...ranked, hidden: each.statuts }
+            else ranked = { ...ranked, departage: each.departage }
+            await changeSetting(store, 'statuts_masques', ranked.hidden)
+            await changeSetting(store, 'departage', ranked.departage)
+            await expectDerived(store, model, ranked)
+          }
           expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
         }
-        await setHiddenStatuts(store, HIDDEN)
+        await changeSetting(store, 'statuts_masques', HIDDEN)
+        await changeSetting(store, 'departage', 'aucun')
         await expectSameAfterMoving(store)
       }),
       numRuns(80),
@@ -165,7 +175,7 @@ describe.each(engines)('a portal on %s', (engine) => {
 })
 
 /** Applies live lines to the store and the model. A refused line changes nothing. */
-async function applyBoth(store: Store, before: Model, lines: DumpLine[], hidden: string[]): Promise<Model> {
+async function applyBoth(store: Store, before: Model, lines: DumpLine[], ranked: Ranked): Promise<Model> {
   const versionBefore = (await store.versions()).donnees
   let model = before
   const expected = lines.map((line, i) => {
@@ -183,12 +193,12 @@ async function applyBoth(store: Store, before: Model, lines: DumpLine[], hidden:
   expect(parse(await textOf(store, true))).toEqual(exportModel(model, true))
   const hasMoved = (await store.versions()).donnees !== versionBefore
   expect(hasMoved).toBe(expected.some(({ resultat }) => resultat === 'appliquee'))
-  await expectDerived(store, model, hidden)
+  await expectDerived(store, model, ranked)
   return model
 }
 
 /** Imports into the store and the model, and compares everything visible in the store with the model. */
-async function importBoth(store: Store, before: Model, step: Step, hidden = HIDDEN): Promise<Model> {
+async function importBoth(store: Store, before: Model, step: Step, ranked = UNSET): Promise<Model> {
   const versionBefore = (await store.versions()).donnees
   const after = importIntoModel(before, step.lines, step)
   const run = importText(store, step.lines, step)
@@ -199,14 +209,16 @@ async function importBoth(store: Store, before: Model, step: Step, hidden = HIDD
   expect(parse(await textOf(store, true))).toEqual(shown)
   const hasMoved = (await store.versions()).donnees !== versionBefore
   expect(hasMoved).toBe(!isSame(before, model))
-  await expectDerived(store, model, hidden)
+  await expectDerived(store, model, ranked)
   return model
 }
 
-async function expectDerived(store: Store, model: Model, hidden: string[]): Promise<void> {
+async function expectDerived(store: Store, model: Model, { hidden, departage }: Ranked): Promise<void> {
   const validations = [...model.validations.values()]
   const derived = await store.read(async (db) => ({
-    auteurs: await db.select('select id_auteur, score, nb_validations, cle_classement from auteurs order by id_auteur'),
+    auteurs: await db.select(
+      'select id_auteur, score, nb_validations, cle_classement, date_classement from auteurs order by id_auteur',
+    ),
     challenges: await db.select('select id_challenge, nb_validations from challenges order by id_challenge'),
     rubriques: await db.select('select id_rubrique, nb_challenges from rubriques order by id_rubrique'),
     keys: await db.select('select count(*) as nb from cles_api'),
@@ -221,6 +233,7 @@ async function expectDerived(store: Store, model: Model, hidden: string[]): Prom
       cle_classement: hidden.includes(lowerAscii((model.auteurs.get(id)!.statut as string | undefined) ?? ''))
         ? null
         : 0 - scoreOf(model, id),
+      date_classement: departage === 'date' ? reachedBy(model, id) : 0,
     })),
     challenges: ids(model.challenges).map((id) => ({
       id_challenge: id,
@@ -316,11 +329,18 @@ const foundation: DumpLine[] = [
 ]
 
 const HIDDEN = ['5poubelle']
+const UNSET: Ranked = { hidden: HIDDEN, departage: 'aucun' }
 
-function anyStep(): fc.Arbitrary<Step | LiveStep | StatutsStep> {
+function anyStep(): fc.Arbitrary<Step | LiveStep | SettingStep> {
   const live = fc.array(anyLiveLine(), { minLength: 1, maxLength: 12 }).map((lines) => ({ live: lines }))
   const statuts = fc.subarray(['5poubelle', 'fr']).map((some) => ({ statuts: some }))
-  return fc.oneof({ weight: 4, arbitrary: step() }, { weight: 6, arbitrary: live }, { weight: 1, arbitrary: statuts })
+  const departage = fc.constantFrom<TieBreak>('aucun', 'date').map((each) => ({ departage: each }))
+  return fc.oneof(
+    { weight: 4, arbitrary: step() },
+    { weight: 6, arbitrary: live },
+    { weight: 1, arbitrary: statuts },
+    { weight: 1, arbitrary: departage },
+  )
 }
 
 function step(): fc.Arbitrary<Step> {
@@ -374,6 +394,7 @@ function anyLine(): fc.Arbitrary<DumpLine> {
     fc.record({
       ...{ type: fc.constant('auteur'), id_auteur: id, nom: fc.constantFrom('a1', 'Zoë'), statut: word, lang: word },
       groupe: word,
+      date_score: date,
       ...{ score: optional(score), score_base: optional(base) },
     }),
     fc.record({ type: fc.constant('auteur'), id_auteur: id, nom: fc.constant('a1'), score: optional(score) }),

@@ -39,12 +39,16 @@ export const FOLLOWS: Readonly<Record<string, Readonly<Record<string, readonly D
   auteurs: {
     score: ['validations', 'challenges'],
     cle_classement: ['validations', 'challenges'],
+    date_classement: ['validations', 'challenges'],
     nb_validations: ['validations'],
   },
   challenges: { nb_validations: ['validations'] },
   classements: { '*': ['validations', 'challenges', 'auteurs'] },
+  groupes: { '*': ['auteurs'] },
   // The counted orders themselves, which note what is read of them.
   noeuds: {},
+  // The journal records a changed setting as a change of everything.
+  reglages: {},
 }
 
 /** What a line of the journal changes: tables, and in each the records by id, or all of them. */

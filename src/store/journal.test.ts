@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engines, type MadeStore, makeStore } from '../../test/harness.js'
 import type { JournalEntry } from './changes.js'
 import { EVERYTHING, readJournal } from './journal.js'
+import { writeSetting } from './settings.js'
 import type { Store } from './store.js'
 
 const solve = (id_auteur: number): JournalEntry => ({ type: 'validation', supprime: 0, id_auteur, id_challenge: 7 })
@@ -72,5 +73,26 @@ describe.each(engines)('the journal on %s', (engine) => {
     expect(await since(middle, 200_000)).toBeUndefined()
     const rest = await store.read((db) => db.select<{ nb: number }>('select count(*) as nb from journal'))
     expect(Number(rest[0]?.nb)).toBe(100_000)
+  })
+
+  test('deletes lines that are older than the setting journal_jours, a few at a time, and no others', async () => {
+    const version = await versionNow()
+    const lines = async () =>
+      (await store.read((db) => db.select<{ nb: number }>('select count(*) as nb from journal'))).map(({ nb }) =>
+        Number(nb),
+      )[0]
+    const stated = async () =>
+      (await store.read((db) => db.select<{ nb: number }>('select journal_lignes as nb from etat')))[0]?.nb
+    const before = Number(await lines())
+    await store.write({}, async (db) => {
+      await writeSetting(db, 'journal_jours', 2)
+      await db.exec('update journal set date = date - 2 * 86400 - 60 where curseur <= ?', version - before + 2_000)
+      await db.exec('update journal set date = date - 86400 where curseur > ?', version - before + 2_000)
+    })
+    for (let i = 0; i < 5; i++) await append(Array.from({ length: 256 }, (_, each) => solve(each + 1)))
+    expect(await lines()).toBe(before - 2_000 + 5 * 256)
+    expect(Number(await stated())).toBe(await lines())
+    expect(await since(version)).toBeUndefined()
+    expect(await since(version, 2_000)).toHaveLength(5 * 256)
   })
 })

@@ -1,6 +1,7 @@
 import { nowSeconds } from '../instant.js'
 import type { JournalEntry } from './changes.js'
 import { statement } from './query.js'
+import { readSetting } from './settings.js'
 import type { Db } from './store.js'
 
 /** Anything may have changed. */
@@ -8,18 +9,30 @@ export const EVERYTHING: readonly JournalEntry[] = [{ type: 'portail' }]
 
 /** The journal holds so many lines; the oldest go first. */
 const MAX_JOURNAL_LINES = 100_000
+/** Each time that so many lines were written, lines older than the setting `journal_jours` are deleted, so many at most. */
+const EXPIRY_LINES = 256
+const MAX_EXPIRED_LINES = 4 * EXPIRY_LINES
+const DAY_SECONDS = 86_400
 
 /** Writes lines under the cursors that follow `last`. Returns the newest cursor. */
 export async function appendJournal(db: Db, entries: readonly JournalEntry[], last: number): Promise<number> {
   const date = nowSeconds()
   const first = Math.max(0, entries.length - MAX_JOURNAL_LINES)
   await db.load('journal', COLUMNS, toRows(entries.slice(first), last + first, date))
+  const newest = last + entries.length
   const [state] = await db.all(selectLines, {})
   const lines = Number(state?.lignes) + entries.length - first
   const excess = Math.max(0, lines - MAX_JOURNAL_LINES)
-  if (excess > 0) await db.run(deleteOldest, { excess })
-  await db.run(updateLines, { lignes: lines - excess })
-  return last + entries.length
+  if (excess > 0) await db.run(deleteOldest, { rows: excess, before: date + 1 })
+  const isDue = Math.floor(newest / EXPIRY_LINES) > Math.floor(last / EXPIRY_LINES)
+  const expired = isDue ? await deleteExpired(db, date) : 0
+  await db.run(updateLines, { lignes: lines - excess - expired })
+  return newest
+}
+
+async function deleteExpired(db: Db, now: number): Promise<number> {
+  const days = await readSetting(db, 'journal_jours')
+  return db.run(deleteOldest, { rows: MAX_EXPIRED_LINES, before: now - days * DAY_SECONDS })
 }
 
 function* toRows(entries: readonly JournalEntry[], last: number, date: number): Generator<unknown[]> {
@@ -57,8 +70,10 @@ const selectLines = statement()((q) => q.selectFrom('etat').select('journal_lign
 
 const updateLines = statement<{ lignes: number }>()((q, p) => q.updateTable('etat').set({ journal_lignes: p.lignes }))
 
-const deleteOldest = statement<{ excess: number }>()((q, p) =>
+/** Of the oldest lines, those that were written before an instant. */
+const deleteOldest = statement<{ rows: number; before: number }>()((q, p) =>
   q
     .deleteFrom('journal')
-    .where('curseur', 'in', q.selectFrom('journal').select('curseur').orderBy('curseur').limit(p.excess)),
+    .where('curseur', 'in', q.selectFrom('journal').select('curseur').orderBy('curseur').limit(p.rows))
+    .where('date', '<', p.before),
 )

@@ -7,29 +7,52 @@ import { order } from './counted/order.js'
  * declarations.
  */
 
-/** The whole ranking: score descending, then id ascending. An author who holds no place has no key. */
+/** What an entry of a ranking shows, besides the place. `date` breaks ties: 0 where equal scores share a place. */
+interface Scored {
+  score: number
+  date: number
+}
+
+/** The whole ranking: score descending, then date and id ascending. An author who holds no place has no key. */
 export const classement = order({
   name: 'classement',
   table: 'auteurs',
-  key: { cle: 'cle_classement', id: 'id_auteur' },
-  rows: (q) => q.selectFrom('auteurs').select(['id_auteur', 'nom', sql<number>`-cle_classement`.as('score')]),
+  key: { cle: 'cle_classement', date: 'date_classement', id: 'id_auteur' },
+  rows: (q) =>
+    q
+      .selectFrom('auteurs')
+      .select(['id_auteur', 'nom', sql<number>`-cle_classement`.as('score'), 'date_classement as date']),
   shows: 'auteurs.id_auteur',
-  keyOf: ({ score }: { score: number }) => ({ cle: 0 - score }),
+  keyOf: ({ score, date }: Scored) => ({ cle: 0 - score, date }),
+})
+
+/** The ranking of each group, by the group in lower case. */
+export const groupes = order({
+  name: 'groupes',
+  table: 'auteurs',
+  key: { cle: 'cle_classement', date: 'date_classement', id: 'id_auteur' },
+  by: { column: 'groupe_cle', none: '' },
+  rows: (q) =>
+    q
+      .selectFrom('auteurs')
+      .select(['id_auteur', 'nom', sql<number>`-cle_classement`.as('score'), 'date_classement as date']),
+  shows: 'auteurs.id_auteur',
+  keyOf: ({ score, date }: Scored) => ({ cle: 0 - score, date }),
 })
 
 /** The rankings by category, year and month; the number says which. */
 export const classements = order({
   name: 'classements',
   table: 'classements',
-  key: { cle: 'cle', id: 'id_auteur' },
-  by: 'classement',
+  key: { cle: 'cle', date: 'date', id: 'id_auteur' },
+  by: { column: 'classement' },
   rows: (q) =>
     q
       .selectFrom('classements')
       .innerJoin('auteurs', 'auteurs.id_auteur', 'classements.id_auteur')
-      .select(['classements.id_auteur', 'nom', sql<number>`-cle`.as('score')]),
+      .select(['classements.id_auteur', 'nom', sql<number>`-cle`.as('score'), 'classements.date']),
   shows: 'auteurs.id_auteur',
-  keyOf: ({ score }: { score: number }) => ({ cle: 0 - score }),
+  keyOf: ({ score, date }: Scored) => ({ cle: 0 - score, date }),
 })
 
 /** Who solved a challenge, by date, then by id: one order for each challenge, numbered by its id. */
@@ -37,7 +60,7 @@ export const validations = order({
   name: 'validations',
   table: 'validations',
   key: { cle: 'date', id: 'id_auteur' },
-  by: 'id_challenge',
+  by: { column: 'id_challenge' },
   rows: (q) =>
     q
       .selectFrom('validations')
@@ -58,9 +81,9 @@ function list(table: ListedKind['table'], id: string) {
     table,
     key: { id },
     rows: (q) => q.selectFrom(table as 'auteurs').select(sql.ref<number>(id).as('id')),
-    keyOf: () => ({ cle: 0 }),
+    keyOf: () => ({}),
   })
 }
 
 /** In the order in which imports build them. */
-export const ORDERS = [classement, ...Object.values(lists), validations, classements] as const
+export const ORDERS = [classement, groupes, ...Object.values(lists), validations, classements] as const

@@ -74,9 +74,9 @@ export function forRows<S>(make: (rows: RawBuilder<number>) => S): (rows: number
 /** So pages of all sizes need about twenty statements. */
 const ROWS_STEP = 32
 
-/** An integer that PostgreSQL's planner does not look at. SQLite never does, and would not find the index behind it. */
-export function hidden(q: Builder, value: number): RawBuilder<number> {
-  return q === builders.postgres ? sql<number>`(select cast(${value} as bigint))` : sql<number>`${value}`
+/** A value that PostgreSQL's planner does not look at. SQLite never does, and would not find the index behind it. */
+export function hidden<V extends number | string>(q: Builder, value: V, type = 'bigint'): RawBuilder<V> {
+  return q === builders.postgres ? sql<V>`(select cast(${value} as ${sql.raw(type)}))` : sql<V>`${value}`
 }
 
 /** Declares a query of written SQL without parameters, in SQL that both engines know. */

@@ -87,10 +87,12 @@ export interface BulkOptions {
   /** Whether `merge` may touch accounts that stay: other writers of accounts are kept out meanwhile. */
   withAccounts: boolean
   /**
-   * Changes the tables of the data, reads no other table but `etat`, and returns whether it changed any. A store may run it on
-   * a private copy, and again if the data has changed meanwhile.
+   * Changes the tables of the data and the settings, reads no other table but `etat`, and returns whether it changed any. A
+   * store may run it on a private copy, and again if the data has changed meanwhile.
    */
   mergeData?: (db: Db) => Promise<boolean>
+  /** Whether `mergeData` rewrites much of a portal, however little was staged. */
+  rewritesAll?: boolean
   /** Called now and then with what the store itself is doing, and how much of it is done: tables, or for `fill` rows. */
   onStage?: OnStage
 }

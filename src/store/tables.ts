@@ -13,12 +13,18 @@ export interface Tables extends KindTables {
     id: number
     version_donnees: number
     version_comptes: number
-    /** A JSON array of the lower-case statuts that hold no place. */
-    statuts_masques: string
     /** How many lines the journal holds. */
     journal_lignes: number
     /** When the last import changed something; null before the first that this schema has seen. */
     dernier_import: number | null
+  }
+  /** A group that a ranked author has, spelled as the one with the lowest id has it. */
+  groupes: { groupe_cle: string; nom: string; nom_plie: string; nb_auteurs: number }
+  /** A setting that is not at its default; see `model/store-settings.ts`. */
+  reglages: {
+    nom: string
+    /** JSON. */
+    valeur: string
   }
   challenges_auteurs: { id_challenge: number; id_auteur: number }
   sessions: {
@@ -64,6 +70,7 @@ export interface Tables extends KindTables {
     arbre: string
     niveau: number
     cle: number
+    date: number
     id: number
     nb: number
   }
@@ -73,6 +80,8 @@ export interface Tables extends KindTables {
     classement: number
     /** The points earned there, negated. */
     cle: number
+    /** When they were reached, if dates break ties; else 0. */
+    date: number
     id_auteur: number
   }
   /** What changed, in the order in which it was committed; see `journal.ts`. */

@@ -433,7 +433,10 @@ describe('check', () => {
       ['update rubriques set nb_challenges = 9', /FAULT {2}counts .*category 1/],
       ["update noeuds set nb = nb + 1 where arbre = 'classement' and niveau = 2", /FAULT {2}places.*classement/],
       ["delete from noeuds where arbre = 'auteurs'", /FAULT {2}places and pages: the order auteurs/],
-      ["insert into noeuds values ('validations/7', 0, 1, 1, 1)", /FAULT {2}places.*validations\/7/],
+      [
+        "insert into noeuds (arbre, niveau, cle, date, id, nb) values ('validations/7', 0, 1, 0, 1, 1)",
+        /FAULT {2}places.*validations\/7/,
+      ],
       ['delete from auteurs_recherche where rowid = 1', /FAULT {2}search: the index auteurs_recherche/],
     ]
     await run('backup', 'good.db')

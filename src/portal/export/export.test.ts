@@ -199,7 +199,12 @@ describe.each(engines)('the rows of a table on %s', (engine) => {
       return answer.json()
     }
     expect(await rows('classement')).toEqual(
-      model.classement.map(({ id_auteur, nom, score }) => ({ place: model.place(score), id_auteur, nom, score })),
+      model.classement.map((row) => ({
+        place: model.place(row),
+        id_auteur: row.id_auteur,
+        nom: row.nom,
+        score: row.score,
+      })),
     )
     const counts = new Map<string, number>()
     const solves = dump.filter(({ type }) => type === 'validation')

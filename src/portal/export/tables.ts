@@ -17,8 +17,8 @@ const classement: Table = {
   columns: ['place', 'id_auteur', 'nom', 'score'],
   rows(db) {
     const place = placesInTurn()
-    return walked(db, { ...CLASSEMENT_WALK, rows: SHORT_ROWS }, undefined, ({ id_auteur, nom, score }) => ({
-      ...{ place: place({ score: score as number }), id_auteur, nom, score },
+    return walked(db, { ...CLASSEMENT_WALK, rows: SHORT_ROWS }, undefined, ({ id_auteur, nom, score, date }) => ({
+      ...{ place: place({ score: score as number, date: date as number }), id_auteur, nom, score },
     }))
   },
 }

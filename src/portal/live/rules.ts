@@ -7,7 +7,7 @@ import type { Db } from '../../store/store.js'
 import { HOLDS_PLACE } from '../derive.js'
 import { lotOf, referencesIn, sameKey, tuple } from '../lot.js'
 import { mergeList, upsertOf } from '../merge.js'
-import { touch } from './touched.js'
+import { noteGroups, touch } from './touched.js'
 
 /** A step of several lines that touches more than this is applied in parts, between which its time can be over. */
 export const MAX_WEIGHT = 2_000
@@ -68,6 +68,9 @@ function listNew(table: 'auteurs' | 'challenges', id: string): string {
 const SOLVED_AND_LISTED = `select (select count(*) from lot_challenges_auteurs) + coalesce(sum(t.nb_validations), 0) as poids
   from lot_challenges l join challenges t on t.id_challenge = l.id_challenge`
 
+/** The authors of lines. */
+const OF_LINES = 'select id_auteur from lot_auteurs'
+
 /** For lines that write a record, by its type. */
 export const upserts: Record<string, Rules> = {
   rubrique: {
@@ -82,9 +85,11 @@ export const upserts: Record<string, Rules> = {
     ],
     known: holdingSame(auteurs, 't.base = l.base_voulue'),
     apply: async (db) => {
-      await touch(db, 'select id_auteur from lot_auteurs')
+      await touch(db, OF_LINES)
+      await db.exec(noteGroups(OF_LINES))
       await db.exec(listNew('auteurs', 'id_auteur'))
       await db.exec(upsertOf(auteurs))
+      await db.exec(noteGroups(OF_LINES))
       await db.exec(
         'update auteurs set base = l.base_voulue from lot_auteurs l where l.id_auteur = auteurs.id_auteur and auteurs.base <> l.base_voulue',
       )
@@ -142,7 +147,8 @@ export const removals: Record<string, Rules> = {
     weight: `select (select count(*) from lot_auteurs l cross join challenges_auteurs o where o.id_auteur = l.id_auteur)
       + coalesce(sum(t.nb_validations), 0) as poids from lot_auteurs l join auteurs t on t.id_auteur = l.id_auteur`,
     apply: async (db) => {
-      await touch(db, 'select id_auteur from lot_auteurs')
+      await touch(db, OF_LINES)
+      await db.exec(noteGroups(OF_LINES))
       await db.exec(insertMoves(orders.lists.auteurs, -1, 'l', 'lot_auteurs l'))
       await db.exec(insertMoves(orders.classement, -1, 'a', RANKED_REMOVED))
       await moveValidations(db, -1, 'lot_auteurs l cross join validations v where v.id_auteur = l.id_auteur')

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Ranges } from '../../store/changes.js'
 import { applyMoves, forgetMoves, insertMoves, makeMoves } from '../../store/counted/moves.js'
-import { classement, classements, ORDERS } from '../../store/orders.js'
+import { TOP_LEVEL } from '../../store/counted/tree.js'
+import { classement, classements, groupes, ORDERS } from '../../store/orders.js'
 import { fixed, type Statement, written } from '../../store/query.js'
 import { type Db, makeScratch, runInOrder } from '../../store/store.js'
 import { deriveScoresOf, HOLDS_PLACE, MAX_POINTS, pointsOf, rankedIn, type Some } from '../derive.js'
@@ -26,9 +27,10 @@ export async function makeTouched(db: Db): Promise<void> {
     makeScratch(
       db,
       'touched_points',
-      'select id_auteur, nb_validations as nb, score as points from auteurs where false',
+      'select id_auteur, nb_validations as nb, score as points, date_score as date from auteurs where false',
     ),
     db.exec('create unique index if not exists touched_points_auteur on touched_points (id_auteur)'),
+    makeScratch(db, 'touched_groups', 'select groupe_cle from auteurs where false'),
     makeScratch(db, 'entries_before', 'select * from classements where false'),
     makeScratch(db, 'entries_after', 'select * from classements where false'),
   ])
@@ -36,7 +38,7 @@ export async function makeTouched(db: Db): Promise<void> {
 
 /** Notes the authors whose `id_auteur` a select finds, before what they solved, its scores or they themselves change. */
 export async function touch(db: Db, select: string): Promise<void> {
-  await runInOrder(db, [touching(select), insertBefore, markNew])
+  await runInOrder(db, [touching(select), insertBefore, leaveGroups, markNew])
 }
 
 /**
@@ -53,10 +55,11 @@ export async function checkTouched(db: Db, between: number): Promise<void> {
 export async function settle(db: Db): Promise<Ranges> {
   await runInOrder(db, [insertPoints, removeOldRanks])
   await deriveScoresOf(db, TOUCHED, 'touched_points')
-  await runInOrder(db, [addNewRanks, insertAfter, ...replaceEntries])
+  await runInOrder(db, [addNewRanks, joinGroups, insertAfter, ...replaceEntries])
   const moved = await applyMoves(db, ORDERS)
+  await runInOrder(db, renewGroups)
   await runInOrder(db, forgetTouched)
-  const isRanking = (name: string) => classement.has(name) || classements.has(name)
+  const isRanking = (name: string) => [classement, groupes, classements].some((order) => order.has(name))
   return Object.fromEntries(Object.entries(moved).filter(([name]) => isRanking(name)))
 }
 
@@ -89,7 +92,7 @@ const insertBefore = fixed(`insert into entries_before (${ENTRY}) ${rankedIn(sol
 const markNew = fixed(`update touched set stage = ${IN_STEP} where stage = ${NEW}`)
 const markChecked = fixed(`update touched set stage = ${CHECKED} where stage = ${IN_STEP}`)
 
-const insertPoints = fixed(`insert into touched_points (id_auteur, nb, points) ${pointsOf(SOLVED)}`)
+const insertPoints = fixed(`insert into touched_points (id_auteur, nb, points, date) ${pointsOf(SOLVED)}`)
 const selectBeyond = written<{ most: number }, { id_auteur: number }>(
   ({ most }) => sql`select a.id_auteur from (${sql.raw(pointsOf(solvedOf(IN_STEP)))}) as g
     join auteurs a on a.id_auteur = g.id_auteur
@@ -99,6 +102,34 @@ const selectBeyond = written<{ most: number }, { id_auteur: number }>(
 const RANKED = `${TOUCHED.from} where ${TOUCHED.where} and ${HOLDS_PLACE}`
 const removeOldRanks = fixed(insertMoves(classement, -1, 'a', RANKED))
 const addNewRanks = fixed(insertMoves(classement, 1, 'a', RANKED))
+
+/** An author may change groups, so the old entry is noted before anything changes. */
+const IN_GROUP = `${TOUCHED.from} where ${TOUCHED.where} and ${HOLDS_PLACE} and a.groupe_cle <> ''`
+const leaveGroups = fixed(insertMoves(groupes, -1, 'a', `${IN_GROUP} and t.stage = ${NEW}`))
+const joinGroups = fixed(insertMoves(groupes, 1, 'a', IN_GROUP))
+
+/** Notes the groups of authors who may join or leave one, before and after a change. */
+export const noteGroups = (auteurs: string) =>
+  `insert into touched_groups (groupe_cle)
+   select a.groupe_cle from auteurs a where a.id_auteur in (${auteurs}) and a.groupe_cle <> ''`
+
+/**
+ * The trees of the orders say how many authors a group has, and a seek in the index finds its first author, so that a large
+ * group costs what a small one does. With an equality PostgreSQL may walk all authors by id.
+ */
+const renewGroups = [
+  fixed('delete from groupes where groupe_cle in (select groupe_cle from touched_groups)'),
+  fixed(
+    `insert into groupes (groupe_cle, nom, nom_plie, nb_auteurs)
+     select g.groupe_cle, a.groupe, a.groupe_plie, g.nb from (
+       select t.groupe_cle,
+         (select sum(n.nb) from noeuds n where n.arbre = 'groupes/' || t.groupe_cle and n.niveau = ${TOP_LEVEL}) as nb,
+         (select o.id_auteur from auteurs o where (o.groupe_cle, o.id_auteur) >= (t.groupe_cle, 0)
+            and o.cle_classement + 0 is not null order by o.groupe_cle, o.id_auteur limit 1) as id
+       from (select distinct groupe_cle from touched_groups) as t
+     ) as g join auteurs a on a.id_auteur = g.id and a.groupe_cle = g.groupe_cle`,
+  ),
+]
 
 const insertAfter = fixed(`insert into entries_after (${ENTRY}) ${rankedIn(SOLVED)}`)
 const REMOVED = `select ${ENTRY} from entries_before except select ${ENTRY} from entries_after`
@@ -113,5 +144,7 @@ const replaceEntries = [
 
 const forgetTouched = [
   ...forgetMoves,
-  ...['touched', 'touched_points', 'entries_before', 'entries_after'].map((table) => fixed(`delete from ${table}`)),
+  ...['touched', 'touched_groups', 'touched_points', 'entries_before', 'entries_after'].map((table) =>
+    fixed(`delete from ${table}`),
+  ),
 ]

@@ -4,6 +4,7 @@ import { engines, makeStore } from '../../../test/harness.js'
 import { EVERYTHING } from '../journal.js'
 import { type Db, runInOrder, type Store } from '../store.js'
 import { rebuild, verifyOrders } from './build.js'
+import { KEY } from './key.js'
 import { applyMoves, forgetMoves, makeMoves } from './moves.js'
 import { order } from './order.js'
 import { countAll, seek } from './tree.js'
@@ -82,7 +83,7 @@ describe.each(engines)('on %s, an incrementally updated order', (engine) => {
     await empty()
     const model = new Map<string, Entry>()
     await apply(store, model, { added: range(0, 100), removed: [] })
-    const before = await store.read((db) => db.select('select * from noeuds order by arbre, niveau, cle, id'))
+    const before = await store.read((db) => db.select('select * from noeuds order by arbre, niveau, cle, date, id'))
     await store.write({}, async (db) => {
       await makeMoves(db)
       await db.load(
@@ -96,7 +97,9 @@ describe.each(engines)('on %s, an incrementally updated order', (engine) => {
       await applyMoves(db, [essai])
       await runInOrder(db, forgetMoves)
     })
-    expect(await store.read((db) => db.select('select * from noeuds order by arbre, niveau, cle, id'))).toEqual(before)
+    expect(await store.read((db) => db.select('select * from noeuds order by arbre, niveau, cle, date, id'))).toEqual(
+      before,
+    )
   })
 })
 
@@ -114,8 +117,10 @@ async function apply(some: Store, model: Map<string, Entry>, { added, removed }:
     await makeMoves(db)
     for (const [cle, id] of gone) await db.exec('delete from essai where cle = ? and id = ?', cle, id)
     await db.load('essai', ['cle', 'id'], come)
-    const moves = [...gone.map((entry) => ['essai', ...entry, -1]), ...come.map((entry) => ['essai', ...entry, 1])]
-    await db.load('moved_entries', ['arbre', 'cle', 'id', 'nb'], moves)
+    const move =
+      (nb: 1 | -1) =>
+      ([cle, id]: Entry) => ['essai', cle, 0, id, nb]
+    await db.load('moved_entries', ['arbre', ...KEY, 'nb'], [...gone.map(move(-1)), ...come.map(move(1))])
     await applyMoves(db, [essai])
     await runInOrder(db, forgetMoves)
   })

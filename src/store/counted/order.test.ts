@@ -8,24 +8,24 @@ import { classement, classements, lists, validations } from '../orders.js'
 import { bind, compiledOf, type Parameters, type Statement } from '../query.js'
 import { type Db, runInOrder, type Store } from '../store.js'
 import { rebuild } from './build.js'
-import { FIRST } from './key.js'
+import { FIRST, type Key } from './key.js'
 import { applyMoves, forgetMoves, insertMoves, makeMoves } from './moves.js'
 import { order } from './order.js'
 
-type Entry = [cle: number, id: number]
+type Entry = [cle: number, date: number, id: number]
 
 /** Many orders over one table, by the parity of the id. */
 const essais = order({
   name: 'essais',
   table: 'essai' as 'classements',
-  key: { cle: 'cle', id: 'id' },
-  by: 'parite',
+  key: { cle: 'cle', date: 'date', id: 'id' },
+  by: { column: 'parite' },
   rows: (q) =>
     q
       .selectFrom('essai' as 'classements')
-      .select(['cle', 'id' as 'id_auteur'])
-      .$castTo<{ cle: number; id: number }>(),
-  keyOf: ({ cle }: { cle: number }) => ({ cle }),
+      .select(['cle', 'date', 'id' as 'id_auteur'])
+      .$castTo<{ cle: number; date: number; id: number }>(),
+  keyOf: ({ cle, date }: { cle: number; date: number }) => ({ cle, date }),
 })
 
 describe.each(engines)('on %s, a declared order', (engine) => {
@@ -36,7 +36,9 @@ describe.each(engines)('on %s, a declared order', (engine) => {
     store = made.store
     close = made.close
     await store.write({}, (db) =>
-      db.exec('create table essai (cle bigint not null, id bigint not null, parite bigint not null)'),
+      db.exec(
+        'create table essai (cle bigint not null, date bigint not null, id bigint not null, parite bigint not null)',
+      ),
     )
   })
   afterAll(() => close())
@@ -47,7 +49,7 @@ describe.each(engines)('on %s, a declared order', (engine) => {
         const [built, added, debut, limite] = given
         await store.write({}, async (db) => {
           await db.exec('delete from essai')
-          await db.load('essai', ['cle', 'id', 'parite'], built.map(toRow))
+          await db.load('essai', ['cle', 'date', 'id', 'parite'], built.map(toRow))
           await rebuild(db, essais)
           await expectSorted(db, built, debut, limite)
           const known = new Set(built.map(String))
@@ -55,12 +57,12 @@ describe.each(engines)('on %s, a declared order', (engine) => {
           await makeMoves(db)
           await db.exec(insertMoves(essais, -1, 'e', 'essai e where e.id < 50'))
           await db.exec('delete from essai where id < 50')
-          await db.load('essai', ['cle', 'id', 'parite'], fresh.map(toRow))
-          const ids = fresh.map(([cle, id]) => `(e.cle = ${cle} and e.id = ${id})`)
+          await db.load('essai', ['cle', 'date', 'id', 'parite'], fresh.map(toRow))
+          const ids = fresh.map(([cle, date, id]) => `(e.cle = ${cle} and e.date = ${date} and e.id = ${id})`)
           await db.exec(insertMoves(essais, 1, 'e', `essai e where ${['false', ...ids].join(' or ')}`))
           await applyMoves(db, [essais])
           await runInOrder(db, forgetMoves)
-          const now = [...built.filter(([, id]) => id >= 50), ...fresh]
+          const now = [...built.filter(([, , id]) => id >= 50), ...fresh]
           await expectSorted(db, now, debut, limite)
         })
       }),
@@ -69,25 +71,27 @@ describe.each(engines)('on %s, a declared order', (engine) => {
   })
 })
 
-const toRow = ([cle, id]: Entry) => [cle, id, id % 2]
+const toRow = ([cle, date, id]: Entry) => [cle, date, id, id % 2]
 
 async function expectSorted(db: Db, entries: Entry[], debut: number, limite: number): Promise<void> {
   for (const parity of [0, 1]) {
     const one = essais.of(parity)
     const sorted = entries
-      .filter(([, id]) => id % 2 === parity)
-      .map(([cle, id]) => ({ cle, id }))
-      .sort((a, b) => a.cle - b.cle || a.id - b.id)
-    const before = (cle: number, id: number) =>
-      sorted.filter((entry) => entry.cle < cle || (entry.cle === cle && entry.id < id)).length
+      .filter(([, , id]) => id % 2 === parity)
+      .map(([cle, date, id]) => ({ cle, date, id }))
+      .sort((a, b) => a.cle - b.cle || a.date - b.date || a.id - b.id)
+    const isBefore = (a: Key, b: Key) =>
+      a.cle !== b.cle ? a.cle < b.cle : a.date !== b.date ? a.date < b.date : a.id < b.id
+    const before = (key: Key) => sorted.filter((entry) => isBefore(entry, key)).length
     expect(await one.count(db)).toBe(sorted.length)
     expect(await one.page(db, debut, limite)).toEqual(sorted.slice(debut, debut + limite))
-    const ranked = await one.rankedPage(db, debut, limite, ({ cle, id }, rank) => ({ cle, id, rank }))
+    const ranked = await one.rankedPage(db, debut, limite, (row, rank) => ({ ...row, rank }))
     const expected = sorted.slice(debut, debut + limite)
-    expect(ranked).toEqual(expected.map(({ cle, id }) => ({ cle, id, rank: before(cle, 0) })))
-    for (const { cle, id } of [...expected.slice(0, 3), { cle: 0, id: 7 }]) {
-      expect(await one.rank(db, { cle, id })).toBe(before(cle, id))
-      expect(await one.rank(db, { cle })).toBe(before(cle, 0))
+    expect(ranked).toEqual(expected.map((key) => ({ ...key, rank: before({ ...key, id: 0 }) })))
+    for (const key of [...expected.slice(0, 3), { cle: 0, date: 1, id: 7 }]) {
+      expect(await one.rank(db, key)).toBe(before(key))
+      expect(await one.rank(db, { ...key, id: 0 })).toBe(before({ ...key, id: 0 }))
+      expect(await one.rank(db, { cle: key.cle, date: FIRST.date })).toBe(before({ ...key, date: FIRST.date, id: 0 }))
     }
     const [first] = sorted
     expect(await one.slice(db, one.name, FIRST, 1)).toEqual(first ? [first] : [])
@@ -96,7 +100,12 @@ async function expectSorted(db: Db, entries: Entry[], debut: number, limite: num
 
 /** Ties and single entries, enough for several leaves. */
 function anyEntries(): fc.Arbitrary<Entry[]> {
-  const entry = fc.tuple(fc.integer({ min: -4, max: 4 }), fc.integer({ min: 1, max: 200 }))
+  const [cle, date, id] = [
+    fc.integer({ min: -4, max: 4 }),
+    fc.integer({ min: -1, max: 2 }),
+    fc.integer({ min: 1, max: 200 }),
+  ]
+  const entry = fc.tuple(cle, date, id)
   return fc.uniqueArray(entry, { maxLength: 250, size: 'max', selector: String })
 }
 

@@ -9,22 +9,22 @@ import { countAll, leafOf, MAX_MEMBERS, seek } from './tree.js'
 
 /** All that there is to know of one order, or of many over one table. */
 interface Declaration<K, R extends K> {
-  /** The name in the table `noeuds`. Where there are many, a slash and a number follow it. */
+  /** The name in the table `noeuds`. Where there are many, a slash and a value follow it. */
   name: string
   table: keyof Tables
   /** The columns that make the key of an entry; a missing one is 0. A row where one is null has no entry. */
   key: Readonly<Partial<Record<keyof Key, string>>>
-  /** Where there are many, the column with the number of the one that a row has its entry in. */
-  by?: string
+  /** Where there are many, the column with the value of the one that a row has its entry in; a row with none has no entry. */
+  by?: { column: string; none?: string }
   /** What a page shows of its entries. */
   rows(q: Builder): SelectQueryBuilder<Tables, keyof Tables, R>
   /** The records that these rows show besides, by the column of the same name. */
   shows?: RecordColumn
-  /** The key of such a row, from what it needs of the row. */
-  keyOf(row: K): Tie
+  /** The key of such a row, from what it needs of the row; a missing column is 0. */
+  keyOf(row: K): Partial<Tie>
 }
 
-/** Declares one order, or many over one table. `of` returns one of many, by its number. */
+/** Declares one order, or many over one table. `of` returns one of many, by its value. */
 export function order<K, R extends K>(declared: Declaration<K, R>): Order<K, R> {
   return new Order(declared.name, declared, readsOf(declared))
 }
@@ -41,12 +41,12 @@ export class Order<K, R extends K> {
     readonly name: string,
     private readonly declared: Declaration<K, R>,
     private readonly reads: ReturnType<typeof readsOf<K, R>>,
-    private readonly number = 0,
+    private readonly value: Value = 0,
   ) {}
 
-  /** The order with a number, of many. */
-  of(number: number): Order<K, R> {
-    return new Order(`${this.declared.name}/${number}`, this.declared, this.reads, number)
+  /** The order with a value, of many. */
+  of(value: Value): Order<K, R> {
+    return new Order(`${this.declared.name}/${value}`, this.declared, this.reads, value)
   }
 
   count(db: Db): Promise<number> {
@@ -84,13 +84,14 @@ export class Order<K, R extends K> {
 
   private async countBefore(db: Db, key: Key): Promise<number> {
     const leaf = await leafOf(db, this.name, key)
-    const found = await db.get(this.reads.countInLeaf, { ...leaf, ...endAt(key), number: this.number })
+    const found = await db.get(this.reads.countInLeaf, { ...leaf, ...endAt(key), value: this.value })
     return leaf.before + Number(found?.nb)
   }
 
   /** The key of a row, without the id. */
   keyOf(row: K): Tie {
-    return this.declared.keyOf(row)
+    const { cle = 0, date = 0 } = this.declared.keyOf(row)
+    return { cle, date }
   }
 
   /**
@@ -125,7 +126,7 @@ export class Order<K, R extends K> {
   /** Rows from the start of a leaf on, up to so many after those to skip. */
   private async rowsFrom(db: Db, leaf: Key & { skip: number }, limite: number): Promise<R[]> {
     const rows = leaf.skip + limite
-    const found = await db.all(this.reads.select(rows), { ...leaf, number: this.number })
+    const found = await db.all(this.reads.select(rows), { ...leaf, value: this.value })
     return found.slice(0, rows)
   }
 
@@ -143,7 +144,8 @@ export class Order<K, R extends K> {
 
   /** So many entries of the order of that name from a key on. An end by key would be read through all that ties with it. */
   slice(db: Db, name: string, from: Key, rows: number): Promise<Key[]> {
-    const at = { ...from, number: Number(name.split('/')[1]) }
+    const value = name.slice(name.indexOf('/') + 1)
+    const at = { ...from, value: typeof this.declared.by?.none === 'string' ? value : Number(value) }
     return db.all({ compile: () => this.reads.slice(db.q, at, rows).compile(db.q) })
   }
 
@@ -155,25 +157,34 @@ export class Order<K, R extends K> {
   /** The columns of the table that make an entry. */
   get columns(): string {
     const { by, key } = this.declared
-    return [by ?? [], Object.values(key)].flat().join(', ')
+    return [by?.column ?? [], Object.values(key)].flat().join(', ')
   }
 
   /** A row's entry, in SQL: the name of its order and its key. */
   entry(alias: string): string {
     const { name, by, key } = this.declared
-    const of = by ? `'${name}/' || ${alias}.${by}` : `'${name}'`
+    const of = by ? `'${name}/' || ${alias}.${by.column}` : `'${name}'`
     return `${of} as arbre, ${KEY.map((c) => `${key[c] ? `${alias}.${key[c]}` : 0} as ${c}`).join(', ')}`
   }
 
   /** A select of all entries. */
   get entries(): string {
-    const isEntry = Object.values(this.declared.key).map((column) => `t.${column} is not null`)
-    return `select ${this.entry('t')} from ${this.declared.table} t where ${isEntry.join(' and ')}`
+    return `select ${this.entry('t')} from ${this.declared.table} t where ${this.isEntry('t')}`
+  }
+
+  /** Whether a row has an entry, in SQL. */
+  isEntry(alias: string): string {
+    const { key, by } = this.declared
+    const isKeyed = Object.values(key).map((column) => `${alias}.${column} is not null`)
+    return [...isKeyed, by?.none === undefined ? [] : `${alias}.${by.column} <> '${by.none}'`].flat().join(' and ')
   }
 }
 
-/** Where a read starts; the number is that of one order of many. */
-type At = Key & { number: number }
+/** What tells one order of many. */
+type Value = number | string
+
+/** Where a read starts; the value is that of one order of many. */
+type At = Key & { value: Value }
 
 /** The queries of a declaration. All of them read the index of its table from a key on. */
 function readsOf<K, R extends K>({ table, key, by, rows: rowsOf }: Declaration<K, R>) {
@@ -181,7 +192,8 @@ function readsOf<K, R extends K>({ table, key, by, rows: rowsOf }: Declaration<K
   const names = sql.join(used.map((column) => sql.ref(`${table}.${key[column]}`)))
   const from = (q: Builder, at: At) => {
     const start = sql<boolean>`(${names}) >= (${sql.join(used.map((column) => hidden(q, at[column])))})`
-    return by ? sql<boolean>`${sql.ref(`${table}.${by}`)} = ${hidden(q, at.number)} and ${start}` : start
+    const type = by?.none === undefined ? 'bigint' : 'text'
+    return by ? sql<boolean>`${sql.ref(`${table}.${by.column}`)} = ${hidden(q, at.value, type)} and ${start}` : start
   }
   return {
     select: forRows((rows) => statement<At>(COVERED)((q, p) => rowsOf(q).where(from(q, p)).orderBy(names).limit(rows))),

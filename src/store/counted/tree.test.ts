@@ -96,14 +96,17 @@ describe.each(engines)('on %s,', (engine) => {
 
     test('replaces the earlier build, and leaves orders of other names unchanged', async () => {
       await withOrder([[1, 1]], async (db) => {
-        await rebuild(db, { pattern: 'autre', entries: "select 'autre' as arbre, cle, id from essai" })
+        await rebuild(db, { pattern: 'autre', entries: "select 'autre' as arbre, cle, 0 as date, id from essai" })
         await rebuild(db, NONE)
         expect([await countAll(db, 'essai'), await countAll(db, 'autre')]).toEqual([0, 1])
       })
     })
 
     test('may be one of many that are built and verified together', async () => {
-      const many = { pattern: 'essai/%', entries: "select 'essai/' || (id % 7) as arbre, cle, id from essai" }
+      const many = {
+        pattern: 'essai/%',
+        entries: "select 'essai/' || (id % 7) as arbre, cle, 0 as date, id from essai",
+      }
       const entries = Array.from({ length: 500 }, (_, i): Entry => [i % 11, i])
       await withOrder(entries, async (db) => {
         await rebuild(db, many)
@@ -166,15 +169,15 @@ describe.each(engines)('on %s,', (engine) => {
 
     test('reports an order that counts entries which do not exist', async () => {
       await withOrder([], async (db) => {
-        await db.exec("insert into noeuds values ('essai', 0, 1, 1, 1)")
+        await db.exec("insert into noeuds (arbre, niveau, cle, date, id, nb) values ('essai', 0, 1, 0, 1, 1)")
         expect(await verifyOrders(db, ESSAI)).toEqual(['the order essai'])
       })
     })
   })
 })
 
-const ESSAI = { pattern: 'essai', entries: "select 'essai' as arbre, cle, id from essai" }
-const NONE = { pattern: 'essai', entries: 'select null as arbre, 0 as cle, 0 as id where false' }
+const ESSAI = { pattern: 'essai', entries: "select 'essai' as arbre, cle, 0 as date, id from essai" }
+const NONE = { pattern: 'essai', entries: 'select null as arbre, 0 as cle, 0 as date, 0 as id where false' }
 
 /** Builds the order of some entries, and passes it on with the sorted entries, in one transaction. */
 async function withOrder(entries: Entry[], work: (db: Db, sorted: Entry[]) => Promise<void>): Promise<void> {
@@ -199,7 +202,7 @@ async function expectNoRow(db: Db, row: number): Promise<void> {
 }
 
 async function expectLeaf(db: Db, sorted: Entry[], key: Entry): Promise<void> {
-  const leaf = await leafOf(db, 'essai', { cle: key[0], id: key[1] })
+  const leaf = await leafOf(db, 'essai', { cle: key[0], date: 0, id: key[1] })
   expect(compare([leaf.cle, leaf.id], key)).toBeLessThanOrEqual(0)
   expect([key, leaf.before]).toEqual([key, countBefore(sorted, [leaf.cle, leaf.id])])
   expect(countBefore(sorted, key) - leaf.before).toBeLessThanOrEqual(MAX_MEMBERS)

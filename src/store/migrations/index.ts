@@ -5,9 +5,21 @@ import { keySessions } from './0004-key-sessions.js'
 import { mirror } from './0005-mirror.js'
 import { accounts } from './0006-accounts.js'
 import { groupe } from './0007-groupe.js'
+import { contest } from './0008-contest.js'
+import { groupes } from './0009-groupes.js'
 import type { Migration } from './migration.js'
 
-export const migrations: readonly Migration[] = [portal, live, lastImport, keySessions, mirror, accounts, groupe]
+export const migrations: readonly Migration[] = [
+  portal,
+  live,
+  lastImport,
+  keySessions,
+  mirror,
+  accounts,
+  groupe,
+  contest,
+  groupes,
+]
 
 /** The schema that this program reads and writes; a store that says more was made by a newer one. */
 export const SCHEMA_VERSION = migrations.length

@@ -6,8 +6,8 @@ import type { Connection } from './connection.js'
 import { emptyLog, logBytes } from './log.js'
 import { beginImmediate } from './transaction.js'
 
-/** The tables of the data, referenced tables first. */
-const TABLES: readonly string[] = [...DATA_TABLES, 'classements', 'noeuds']
+/** The tables of the data and what follows from them, referenced tables first, and the settings that rank. */
+const TABLES: readonly string[] = [...DATA_TABLES, 'classements', 'groupes', 'noeuds', 'reglages']
 
 /** Other tables that refer to each other or to the data. */
 const ACCOUNT_TABLES = new Set(REFERENCES.map(({ child }) => child).filter((table) => !TABLES.includes(table)))

@@ -13,8 +13,8 @@ const MAX_ASIDE_RATIO = 8
 const TEMPORARY_CACHE_KIB = 32 * 1024
 
 export interface BulkLimits extends AsideLimits {
-  /** Whether what was staged is merged aside. */
-  isAside(db: Connection): boolean
+  /** Whether the data are merged aside. */
+  isAside(db: Connection, options: BulkOptions): boolean
 }
 
 const LIMITS: BulkLimits = { isAside: isLarge, maxLogBytes: 32 * 1024 * 1024, cacheKib: 32 * 1024 }
@@ -34,7 +34,7 @@ export async function bulk<T extends { change: Change }>(
     db.change('begin')
     await stage(db)
     db.change('commit')
-    const merged = limits.isAside(db) ? await mergeAside(db, limits, options, merge) : undefined
+    const merged = limits.isAside(db, options) ? await mergeAside(db, limits, options, merge) : undefined
     const result = merged ?? (await mergeInPlace(db, options, merge))
     await emptyLog(db)
     return result
@@ -43,12 +43,12 @@ export async function bulk<T extends { change: Change }>(
   }
 }
 
-/** Whether what was staged is much, and no small part of the portal. */
-function isLarge(db: Connection): boolean {
+/** Whether what is to be written is much, and no small part of the portal. */
+function isLarge(db: Connection, { rewritesAll }: BulkOptions): boolean {
   const bytes = (schema: string) =>
     Number(db.value(`pragma ${schema}.page_count`)) * Number(db.value(`pragma ${schema}.page_size`))
-  const staged = bytes('temp')
-  return staged >= MIN_ASIDE_BYTES && staged * MAX_ASIDE_RATIO >= bytes('main')
+  const written = bytes(rewritesAll ? 'main' : 'temp')
+  return written >= MIN_ASIDE_BYTES && written * MAX_ASIDE_RATIO >= bytes('main')
 }
 
 /** All in one transaction, which keeps other writers out and stands in the log whole. */

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { migrations, SCHEMA_VERSION } from '../migrations/index.js'
-import type { Migration } from '../migrations/migration.js'
+import type { Migration, SqliteStep } from '../migrations/migration.js'
 import type { OpenOptions } from '../opening.js'
 import { type Store, StoreError } from '../store.js'
 import { Connection } from './connection.js'
@@ -98,7 +98,7 @@ async function apply(connection: Connection, migration: Migration): Promise<bool
   try {
     const wanted = schemaVersion(connection) < migration.version
     if (wanted) {
-      for (const sql of migration.sqlite) connection.script(sql)
+      for (const step of migration.sqlite) run(connection, step)
       connection.script(`pragma application_id = ${APPLICATION_ID}; pragma user_version = ${migration.version}`)
     }
     connection.script('commit')
@@ -107,6 +107,11 @@ async function apply(connection: Connection, migration: Migration): Promise<bool
     connection.rollback()
     throw error
   }
+}
+
+function run(connection: Connection, step: SqliteStep): void {
+  if (typeof step === 'string') connection.script(step)
+  else for (const row of connection.rows(step.each)) connection.script((row as { sql: string }).sql)
 }
 
 function schemaVersion(connection: Connection): number {
