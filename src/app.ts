@@ -107,9 +107,9 @@ export function buildApp({ store, options, metrics, observe, limits, log, wholeL
 
     const serve = serveReads(guarded, deps, record('credential'))
     challengesRoutes(serve)
-    groupesRoutes(serve)
     rubriquesRoutes(serve)
     auteursRoutes(serve)
+    groupesRoutes(serve)
     classementRoutes(serve)
     environnementsVirtuelsRoutes(serve)
     portalRoutes(serveActions(guarded, deps, record('credential')), { store, bounds: options })

@@ -14,7 +14,7 @@ export interface Parameter<T> {
   emptyIsAbsent: boolean
   /** Described as required; who reads it refuses its absence. */
   isRequired?: boolean
-  /** Present for a list: `parse` is called for each value, and more than this many are refused. */
+  /** Present for a list: `parse` is called for each item of the values, and more than this many are refused. */
   maxValues?: number
 }
 
@@ -126,9 +126,9 @@ export function id(description: string): Parameter<number> {
 
 const MAX_ID_VALUES = 100
 
-/** Identifiers, any of which may match: `name[]=1&name[]=2`, `name[0]=1` or `name=1`. */
-export function ids(description: string): Parameter<number> & { maxValues: number } {
-  return { schema: Id, description, parse: parseId, emptyIsAbsent: true, maxValues: MAX_ID_VALUES }
+/** Identifiers, any of which may match: `name=1,2`, `name[]=1&name[]=2` or `name[0]=1`. */
+export function ids(description: string, maxValues = MAX_ID_VALUES): Parameter<number> & { maxValues: number } {
+  return { schema: Id, description, parse: parseId, emptyIsAbsent: true, maxValues }
 }
 
 function parseDigits(value: string, min: number, what: string): number {

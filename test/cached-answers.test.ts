@@ -52,10 +52,15 @@ const TARGETS: Readonly<Record<string, readonly string[]>> = {
       `/classement?autour_de=${id}&limite=3`,
       `/classement?autour_de=${id}&limite=3&id_rubrique=1`,
       `/classement?autour_de=${id}&limite=3&periode=2024`,
+      `/classement?autour_de=${id}&limite=3&groupe=nord`,
+      `/classement?id_auteur=${id},${id + 7},${id + 30},424242,510&limite=3`,
     ]),
+    ...['nord', 'sud-est', 'x'].map((groupe) => `/classement?groupe=${groupe}&limite=4`),
+    ...['/classement?groupe=nord&limite=4&debut_classement=8', `/classement?${named(20)}&limite=5&debut_classement=4`],
   ],
   '/classement/histogramme': [
     ...['/classement/histogramme', '/classement/histogramme?id_rubrique=1', '/classement/histogramme?periode=2024'],
+    '/classement/histogramme?groupe=nord',
   ],
   '/classement/periodes': ['/classement/periodes'],
   '/classement/regles': ['/classement/regles'],
@@ -70,6 +75,7 @@ const TARGETS: Readonly<Record<string, readonly string[]>> = {
       '/export?ressource=rubriques',
     ],
     ...['/export?ressource=validations', '/export?ressource=classement', '/export?ressource=environnements_virtuels'],
+    '/export?ressource=groupes&format=csv',
   ],
   '/ctftime': ['/ctftime'],
 }
@@ -143,6 +149,7 @@ describe.each(engines)('with a cache, on %s', (engine) => {
 })
 
 const STATUTS = ['6forum', '5poubelle', '1comite', '']
+const GROUPES = ['Nord', 'nord', 'sud-est', 'x', '']
 const auteur = fc.constantFrom(...AUTEURS, 424_242)
 const challenge = fc.constantFrom(...CHALLENGES, 424_242)
 const rubrique = fc.constantFrom(1, 2, 9)
@@ -175,6 +182,7 @@ const anyLine = fc.oneof(
   { weight: 5, arbitrary: rename },
   { weight: 2, arbitrary: record('auteur', { id_auteur: auteur, statut: fc.constantFrom(...STATUTS), partiel: gone }) },
   { weight: 2, arbitrary: record('auteur', { id_auteur: auteur, score: fc.integer({ max: 90 }), partiel: gone }) },
+  { weight: 2, arbitrary: record('auteur', { id_auteur: auteur, groupe: fc.constantFrom(...GROUPES), partiel: gone }) },
   { weight: 1, arbitrary: record('auteur', { id_auteur: fc.integer({ min: 500, max: 520 }), nom: fc.constant('x') }) },
   { weight: 1, arbitrary: record('auteur', { id_auteur: auteur, supprime: gone }) },
   { weight: 2, arbitrary: rescore },

@@ -132,7 +132,7 @@ const KNOWN: Record<string, RegExp> = {
   challenges: /^(titre|soustitre|lang|score|id_rubrique|id_auteur(\[\d*\])?|debut_challenges|limite)$/,
   validations: /^(debut_validations|limite)$/,
   auteurs: /^(nom|statut|lang|groupe|id_auteur(\[\d*\])?|debut_auteurs|limite)$/,
-  classement: /^(debut_classement|limite|autour_de|id_rubrique|periode)$/,
+  classement: /^(debut_classement|limite|autour_de|id_rubrique|periode|groupe|id_auteur(\[\d*\])?)$/,
   groupes: /^(debut_groupes|limite)$/,
   environnements_virtuels: /^(nom|os|debut_environnements_virtuels|limite)$/,
 }

@@ -114,7 +114,7 @@ export class Model {
 
   private list(noun: string, filters: Filters, ids: number[] | undefined): List | undefined {
     const debutName = `debut_${noun}`
-    if (noun === 'classement') return this.listClassement(filters, debutName)
+    if (noun === 'classement') return this.listClassement(filters, debutName, ids)
     if (noun === 'groupes') return { rows: this.groupes(), debutName }
     if (noun === 'environnements_virtuels') {
       const rows = this.environnements.filter((row) => has(row.nom, filters.nom) && isSame(row.os, filters.os))
@@ -146,15 +146,16 @@ export class Model {
       .map(({ nom, nb_auteurs }) => ({ nom, nb_auteurs }))
   }
 
-  private listClassement(filters: Filters, debutName: string): List | undefined {
-    const ranked = this.ranked(filters)
+  private listClassement(filters: Filters, debutName: string, ids: number[] | undefined): List | undefined {
+    const ranked = ids ? this.classement.filter((row) => ids.includes(row.id_auteur)) : this.ranked(filters)
     if (!ranked) return undefined
     const rows = ranked.map((row, index) => ({ row, index }))
     const toBody = (page: { row: Row }[]) =>
       page.map(({ row }) => {
         const { nom, score, id_auteur } = row
         const place = ranked === this.classement ? this.place(row) : placeIn(ranked, row)
-        return { place, nom, score: String(score), id_auteur: String(id_auteur) }
+        const position = ids && { position: this.place(row) }
+        return { place, nom, score: String(score), id_auteur: String(id_auteur), ...position }
       })
     if (filters.autour_de === undefined) return { rows, debutName, toBody }
     const own = rows.findIndex(({ row }) => String(row.id_auteur) === filters.autour_de)
@@ -162,8 +163,9 @@ export class Model {
     return { rows, debutName, toBody, debut: Math.max(0, own - Math.floor(Number(filters.limite ?? 100) / 2)) }
   }
 
-  /** The ranking, or the ranking of a category or a period. */
-  private ranked({ id_rubrique, periode }: Filters): Row[] | undefined {
+  /** The ranking, or the ranking of a group, a category or a period. */
+  private ranked({ groupe, id_rubrique, periode }: Filters): Row[] | undefined {
+    if (groupe) return this.classement.filter((row) => isSame(row.groupe, groupe))
     if (!id_rubrique && !periode) return this.classement
     if (id_rubrique && !this.rubriques.some((row) => row.id_rubrique === Number(id_rubrique))) return undefined
     const counts = ({ id_challenge, date }: Row) =>
@@ -318,7 +320,7 @@ const LATEST = '9999-99'
 
 function idsOf(parameters: URLSearchParams): number[] | undefined {
   const sent = [...parameters].filter(([name, value]) => /^id_auteur(\[\d*\])?$/.test(name) && value !== '')
-  return sent.length === 0 ? undefined : sent.map(([, value]) => Number(value))
+  return sent.length === 0 ? undefined : sent.flatMap(([, value]) => value.split(',').map(Number))
 }
 
 function groupBy<K>(rows: Row[], keyOf: (row: Row) => K): Map<K, Row[]> {

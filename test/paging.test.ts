@@ -119,6 +119,29 @@ describe.each(engines)('paging on %s', (engine) => {
       expect(links).toEqual({ first: `${page}0`, prev: `${page}1`, next: `${page}7`, last: `${page}9` })
     })
 
+    test('keep a list of ids as it was sent, and leave out the least useful ones where all would be too long', async () => {
+      const links = linksOf(await server.get('/auteurs?id_auteur=1,2,4&limite=1&debut_auteurs=1'))
+      expect(Object.keys(links)).toEqual(['first', 'prev', 'next', 'last'])
+      expect([...new URL(links.next as string).searchParams]).toContainEqual(['id_auteur[]', '1,2,4'])
+      const ids = Array.from({ length: 500 }, (_, index) => 10_000_000 + index)
+      const query = `id_auteur=1,2,4,${ids.slice(3)}&limite=1`
+      const read = async (target: string) => {
+        const response = await server.get(target)
+        expect(response.headers.get('link')?.length).toBeLessThan(8_192)
+        const [row] = (await response.json()) as { id_auteur: string }[]
+        return { row: row?.id_auteur, links: linksOf(response) }
+      }
+      const seen = []
+      let next: string | undefined = `/classement?${query}`
+      while (next !== undefined) {
+        const { row, links } = await read(next)
+        seen.push(row)
+        next = links.next?.slice(server.url.length)
+      }
+      const whole = await server.json<{ id_auteur: string }[]>('/classement?id_auteur=1,2,4')
+      expect(seen).toEqual(whole.map(({ id_auteur }) => id_auteur))
+    })
+
     test('exist only on lists', async () => {
       for (const path of ['/challenges/1', '/auteurs/1', '/rubriques', '/environnements_virtuels/1']) {
         const { headers } = await server.get(path)
@@ -164,20 +187,65 @@ describe.each(engines)('paging on %s', (engine) => {
     )
 
     test('a malformed author id, or more than 100 of them, is a 400 that names it', async () => {
-      for (const value of [...notOffsets.filter(Boolean), '0']) {
+      const notIds = notOffsets.filter((value) => value !== '' && value !== '1,2')
+      for (const value of [
+        ...notIds,
+        '0',
+        ...notIds.map((each) => `2,${each}`),
+        ',',
+        '1,',
+        ',1',
+        '1,,2',
+        '1,%202',
+        '1;2',
+      ]) {
         for (const name of ['id_auteur[]', 'id_auteur', 'id_auteur[3]']) {
-          expect(await refusal(`/challenges?id_auteur[]=1&${name}=${value}`)).toEqual([
-            400,
-            'invalid_parameter',
-            'id_auteur[]',
+          expect([value, await refusal(`/challenges?id_auteur[]=1&${name}=${value}`)]).toEqual([
+            value,
+            [400, 'invalid_parameter', 'id_auteur[]'],
           ])
         }
       }
-      const authors = (count: number) =>
-        Array.from({ length: count }, (_, index) => `id_auteur[]=${index + 1}`).join('&')
-      for (const list of ['/challenges', '/auteurs']) {
-        expect((await server.get(`${list}?${authors(100)}`)).status).toBe(200)
-        expect(await refusal(`${list}?${authors(101)}`)).toEqual([400, 'invalid_parameter', 'id_auteur[]'])
+    })
+
+    test.each([
+      ['/challenges', 100],
+      ['/auteurs', 100],
+      ['/classement', 500],
+    ])(
+      '%s: more than %i author ids are a 400 that names the parameter and the limit, however they are written',
+      async (list, max) => {
+        const idsTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+        const written: ((ids: number[]) => string)[] = [
+          (ids) => `id_auteur=${ids}`,
+          (ids) => `id_auteur[]=${ids.join('%2C')}`,
+          (ids) => ids.map((id) => `id_auteur=${id}`).join('&'),
+          ([first, ...ids]) => `id_auteur[7]=${ids}&id_auteur[]=${first}`,
+        ]
+        for (const write of written) {
+          expect((await server.get(`${list}?${write(idsTo(max))}`)).status).toBe(200)
+          const response = await server.get(`${list}?${write(idsTo(max + 1))}`)
+          expect(response.status).toBe(400)
+          const { errors } = (await response.json()) as { errors: unknown }
+          expect(errors).toEqual([{ parameter: 'id_auteur[]', message: `takes at most ${max} values, not ${max + 1}` }])
+        }
+      },
+    )
+
+    test('author ids separated by commas mean the same as repeated ones, and an id that is repeated counts once', async () => {
+      for (const list of ['/challenges', '/auteurs', '/classement']) {
+        const response = await server.get(`${list}?id_auteur[]=1&id_auteur[]=2&id_auteur[]=4`)
+        const expected = [response.headers.get('x-total-count'), await response.json()]
+        const same = [
+          'id_auteur=1,2,4',
+          'id_auteur=4%2C2,1',
+          'id_auteur[]=2,1&id_auteur=4&id_auteur[0]=',
+          'id_auteur=4,2,4,1,2,4',
+        ]
+        for (const query of same) {
+          const again = await server.get(`${list}?${query}`)
+          expect([query, again.headers.get('x-total-count'), await again.json()]).toEqual([query, ...expected])
+        }
       }
     })
 

@@ -57,6 +57,27 @@ describe.each(engines)('any portal on %s', (engine) => {
     )
   })
 
+  test('every ranking of a group or of some authors, and around one of them, follows from the whole ranking', async () => {
+    const anyIds = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 40 })
+    const given = [anyPortal, fc.integer({ min: 1, max: 50 }), anyIds, anyTieBreak] as const
+    await fc.assert(
+      fc.asyncProperty(...given, async (lines, limite, ids, departage) => {
+        const model = await replacePortal(lines, departage)
+        const groups = ['nulle part', ...knownOf(lines).words.groupe].map(
+          (name) => `groupe=${encodeURIComponent(name)}`,
+        )
+        for (const part of [...groups, `id_auteur=${ids}`]) {
+          await walkAsModel(server, model, `/classement?${part}&limite=${limite}`)
+          for (const id of [ids[0], model.auteurs[limite % model.auteurs.length]?.id_auteur ?? 1]) {
+            await expectAsModel(server, model, `/classement?${part}&autour_de=${id}&limite=${limite}`)
+          }
+        }
+        for (const part of groups) await expectAsModel(server, model, `/classement/histogramme?${part}`)
+      }),
+      { numRuns: shareOf(10) },
+    )
+  })
+
   test('a page may start at any row, inside or past the end', async () => {
     const anyPage = fc.tuple(fc.constantFrom(...LISTS), fc.nat(120), fc.integer({ min: 1, max: 500 }))
     await fc.assert(

@@ -92,7 +92,7 @@ const LISTS: Record<string, Record<string, Kind>> = {
   },
   '/classement': {
     ...{ debut_classement: 'debut', autour_de: 'auteur', limite: 'limite' },
-    ...{ id_rubrique: 'rubrique', periode: 'periode' },
+    ...{ id_rubrique: 'rubrique', periode: 'periode', groupe: 'word', id_auteur: 'ids' },
   },
   '/environnements_virtuels': {
     ...{ nom: 'needle', os: 'word', debut_environnements_virtuels: 'debut', limite: 'limite' },
@@ -100,7 +100,7 @@ const LISTS: Record<string, Record<string, Kind>> = {
   '/challenges/{id_challenge}/validations': { debut_validations: 'debut', limite: 'limite' },
   '/rubriques': {},
   '/classement/periodes': {},
-  '/classement/histogramme': { id_rubrique: 'rubrique', periode: 'periode' },
+  '/classement/histogramme': { id_rubrique: 'rubrique', periode: 'periode', groupe: 'word' },
 }
 
 type Kind = 'needle' | 'word' | 'score' | 'rubrique' | 'periode' | 'ids' | 'auteur' | 'debut' | 'limite'
@@ -188,8 +188,15 @@ function listOfIds(name: string, known: Known): fc.Arbitrary<string[]> {
   const many = fc
     .constantFrom(60, 99, 100, 101)
     .map((count) => Array.from({ length: count }, (_, i) => `${name}[]=${i + 1}`))
+  const listed = fc
+    .constantFrom(2, 100, 101, 500, 501)
+    .map((count) => [`${name}=${Array.from({ length: count }, (_, i) => i + 1)}`])
   const few = fc.array(pair, { minLength: 1, maxLength: 4, size: 'max' })
-  return weighted([14, few.map((pairs) => pairs.map(({ form, value }) => `${name}${form}=${value}`))], [1, many])
+  return weighted(
+    [14, few.map((pairs) => pairs.map(({ form, value }) => `${name}${form}=${value}`))],
+    [1, many],
+    [2, listed],
+  )
 }
 
 /** Parts of existing texts, changed in ways that search folds, and random letters. */

@@ -50,6 +50,8 @@ export class Palmares {
     this.#base = settings.base
     this.raw = createClient<paths>({
       baseUrl: settings.base.href,
+      // One list of ids, `id_auteur[]=1,2`: with a name for each, 500 ids make a URL that is too long.
+      querySerializer: { array: { style: 'form', explode: false } },
       fetch: (request) => transport.send(request, { signal: request.signal }),
     })
   }

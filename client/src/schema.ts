@@ -103,26 +103,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/groupes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the groups of ranked authors
-         * @description By name, ignoring case and accents. `nb_auteurs` counts the authors who hold a place.
-         */
-        get: operations["get_groupes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/rubriques": {
         parameters: {
             query?: never;
@@ -200,6 +180,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/groupes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the groups of ranked authors
+         * @description By name, ignoring case and accents. `nb_auteurs` counts the authors who hold a place.
+         */
+        get: operations["get_groupes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/classement": {
         parameters: {
             query?: never;
@@ -209,7 +209,7 @@ export interface paths {
         };
         /**
          * Read the ranking by score
-         * @description Score descending, then id ascending; if dates break ties, the author who reached the score first comes first. By category or period: the points earned there, without the base of a score, of the authors who have a validation there.
+         * @description Score descending, then id ascending; if dates break ties, the author who reached the score first comes first. By category or period: the points earned there, without the base of a score, of the authors who have a validation there. By group or ids: the places among these authors; those who hold no place are left out. At most one of `id_rubrique`, `periode`, `groupe` and `id_auteur[]`.
          */
         get: operations["get_classement"];
         put?: never;
@@ -240,26 +240,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/classement/regles": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read the rules of the rankings
-         * @description The rules of every ranking, as the operator has set them.
-         */
-        get: operations["get_classement_regles"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/classement/periodes": {
         parameters: {
             query?: never;
@@ -272,6 +252,26 @@ export interface paths {
          * @description The years in which a ranked author has a dated validation, latest first, at most a hundred, with their months.
          */
         get: operations["get_classement_periodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/classement/regles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the rules of the rankings
+         * @description The rules of every ranking, as the operator has set them.
+         */
+        get: operations["get_classement_regles"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1053,57 +1053,6 @@ export interface operations {
             505: components["responses"]["Problem505"];
         };
     };
-    get_groupes: {
-        parameters: {
-            query?: {
-                /** @description Zero-based row that the page of groups starts at; past the end the list is empty. */
-                debut_groupes?: number;
-                /** @description Rows a page. */
-                limite?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    Link: components["headers"]["Link"];
-                    "X-Total-Count": components["headers"]["X-Total-Count"];
-                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description The group's name, as its ranked author with the lowest id has it. */
-                        nom: string;
-                        nb_auteurs: number;
-                    }[];
-                };
-            };
-            /** @description If-None-Match names the body that the client has. */
-            304: {
-                headers: {
-                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            408: components["responses"]["Problem408"];
-            414: components["responses"]["Problem414"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            501: components["responses"]["Problem501"];
-            503: components["responses"]["Problem503"];
-            505: components["responses"]["Problem505"];
-        };
-    };
     get_rubriques: {
         parameters: {
             query?: never;
@@ -1359,6 +1308,57 @@ export interface operations {
             505: components["responses"]["Problem505"];
         };
     };
+    get_groupes: {
+        parameters: {
+            query?: {
+                /** @description Zero-based row that the page of groups starts at; past the end the list is empty. */
+                debut_groupes?: number;
+                /** @description Rows a page. */
+                limite?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The group's name, as its ranked author with the lowest id has it. */
+                        nom: string;
+                        nb_auteurs: number;
+                    }[];
+                };
+            };
+            /** @description If-None-Match names the body that the client has. */
+            304: {
+                headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            408: components["responses"]["Problem408"];
+            414: components["responses"]["Problem414"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
+            503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
+        };
+    };
     get_classement: {
         parameters: {
             query?: {
@@ -1368,10 +1368,14 @@ export interface operations {
                 limite?: number;
                 /** @description The page around this author; not together with debut_classement. */
                 autour_de?: number;
-                /** @description Only the points earned in this category; not together with periode. */
+                /** @description Only the points earned in this category. */
                 id_rubrique?: number;
-                /** @description Only the points earned in this year or month, by date of validation in UTC; not together with id_rubrique. */
+                /** @description Only the points earned in this year or month, by date of validation in UTC. */
                 periode?: string;
+                /** @description The group, whatever its ASCII case. */
+                groupe?: string;
+                /** @description Only these authors, with their places among each other. */
+                "id_auteur[]"?: number[];
             };
             header?: never;
             path?: never;
@@ -1398,6 +1402,8 @@ export interface operations {
                         score: string;
                         /** @description An identifier, carried as a string of digits. */
                         id_auteur: string;
+                        /** @description With `id_auteur[]`: the place among all, while `place` is among these authors. */
+                        position?: number;
                     }[];
                 };
             };
@@ -1425,10 +1431,12 @@ export interface operations {
     get_classement_histogramme: {
         parameters: {
             query?: {
-                /** @description Only the points earned in this category; not together with periode. */
+                /** @description Only the points earned in this category. */
                 id_rubrique?: number;
-                /** @description Only the points earned in this year or month, by date of validation in UTC; not together with id_rubrique. */
+                /** @description Only the points earned in this year or month, by date of validation in UTC. */
                 periode?: string;
+                /** @description The group, whatever its ASCII case. */
+                groupe?: string;
             };
             header?: never;
             path?: never;
@@ -1480,6 +1488,51 @@ export interface operations {
             505: components["responses"]["Problem505"];
         };
     };
+    get_classement_periodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description A year or a month of `/classement?periode=`. */
+                        periode: string;
+                        /** @description Its months, ascending. */
+                        mois: string[];
+                    }[];
+                };
+            };
+            /** @description If-None-Match names the body that the client has. */
+            304: {
+                headers: {
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            408: components["responses"]["Problem408"];
+            414: components["responses"]["Problem414"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
+            503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
+        };
+    };
     get_classement_regles: {
         parameters: {
             query?: never;
@@ -1504,51 +1557,6 @@ export interface operations {
                          */
                         departage: "aucun" | "date";
                     };
-                };
-            };
-            /** @description If-None-Match names the body that the client has. */
-            304: {
-                headers: {
-                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["Problem400"];
-            401: components["responses"]["Problem401"];
-            408: components["responses"]["Problem408"];
-            414: components["responses"]["Problem414"];
-            429: components["responses"]["Problem429"];
-            431: components["responses"]["Problem431"];
-            500: components["responses"]["Problem500"];
-            501: components["responses"]["Problem501"];
-            503: components["responses"]["Problem503"];
-            505: components["responses"]["Problem505"];
-        };
-    };
-    get_classement_periodes: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description A year or a month of `/classement?periode=`. */
-                        periode: string;
-                        /** @description Its months, ascending. */
-                        mois: string[];
-                    }[];
                 };
             };
             /** @description If-None-Match names the body that the client has. */
@@ -1789,7 +1797,7 @@ export interface operations {
                 /** @description NDJSON, one JSON array or, for a resource, CSV; ndjson where it is absent. */
                 format?: "ndjson" | "json" | "csv";
                 /** @description Flat rows of this resource instead of the dump. */
-                ressource?: "rubriques" | "challenges" | "auteurs" | "validations" | "classement" | "environnements_virtuels";
+                ressource?: "rubriques" | "challenges" | "auteurs" | "validations" | "classement" | "groupes" | "environnements_virtuels";
             };
             header?: never;
             path?: never;

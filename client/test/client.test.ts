@@ -31,7 +31,10 @@ describe('reading', () => {
       nom: string
       score: string
       id_auteur: string
+      position?: number
     }>()
+    expectTypeOf<Row<'/groupes'>>().toEqualTypeOf<{ nom: string; nb_auteurs: number }>()
+    expectTypeOf<Body<'/classement/regles'>['departage']>().toEqualTypeOf<'aucun' | 'date'>()
     expectTypeOf<Row<'/auteurs'>>().toEqualTypeOf<{ id_auteur: string; nom: string }>()
   })
 
@@ -43,8 +46,31 @@ describe('reading', () => {
   test('sends every kind of filter: lists, numbers and text that must be escaped in a URL', async () => {
     const query = { 'id_auteur[]': [1, '4'], score: 25, titre: '% _c', lang: undefined }
     expect((await client.page('/challenges', { query })).rows.map(({ id_challenge }) => id_challenge)).toEqual([3])
+    const ranked = await client.page('/classement', { query: { groupe: 'LYCéE b', autour_de: '12' } })
+    expect(ranked.rows.map(({ place, id_auteur }) => [place, id_auteur])).toEqual([
+      [1, '5'],
+      [1, '12'],
+    ])
     const named = await client.page('/auteurs', { query: { nom: 'zoé & c' } })
     expect(named.rows.map(({ id_auteur }) => id_auteur)).toEqual(['5'])
+  })
+
+  test('ranks 500 authors of long ids among themselves, page by page', async () => {
+    const ids = [1, '2', 5, ...Array.from({ length: 497 }, (_, i) => 1_000_000_000 + i)]
+    const rows = await all(client.iterate('/classement', { query: { 'id_auteur[]': ids, limite: 2 } }))
+    expect(rows.map(({ place, id_auteur, position }) => [place, id_auteur, position])).toEqual([
+      [1, '1', 1],
+      [2, '2', 3],
+      [3, '5', 8],
+    ])
+  })
+
+  test('reads the groups and the rules of the rankings', async () => {
+    expect((await client.page('/groupes')).rows).toEqual([
+      { nom: 'LYCÉE B', nb_auteurs: 1 },
+      { nom: 'Lycée B', nb_auteurs: 2 },
+    ])
+    expect(await client.get('/classement/regles')).toMatchObject({ departage: 'aucun' })
   })
 
   test('rejects at compile time paths, parameters and bodies that the API does not have', () => {

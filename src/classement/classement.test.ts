@@ -5,7 +5,7 @@ import { classement } from '../store/orders.js'
 import { bind, compile, type Statement } from '../store/query.js'
 import { openDriver } from '../store/sqlite/driver.js'
 import type { Db } from '../store/store.js'
-import { findRanked } from './rank.js'
+import { findAmong, findRanked } from './rank.js'
 
 interface Ranked {
   place: number
@@ -205,6 +205,14 @@ describe('among authors with equal scores, SQLite seeks directly to', () => {
   test('the rows before an author in their leaf', async () => {
     expect(await plansOf((db) => classement.rank(db, { cle: -70, id: 4 }))).toEqual([inLeaf])
   })
+
+  test('some authors, and the rows before each in its leaf', async () => {
+    const list = 'SCAN json_each VIRTUAL TABLE INDEX 1:'
+    expect(await plansOf((db) => findAmong(db, [4, 5, 8]))).toEqual([
+      ['SEARCH auteurs USING INTEGER PRIMARY KEY (rowid=?)', 'LIST SUBQUERY 1', list],
+      ['MATERIALIZE r', list, 'SCAN r', 'CORRELATED SCALAR SUBQUERY 3', ...inLeaf],
+    ])
+  })
 })
 
 describe.runIf(engines.includes('postgres'))(
@@ -247,6 +255,10 @@ describe.runIf(engines.includes('postgres'))(
 
     test('the rows before an author in their leaf', async () => {
       expect(await blocksOf((db) => classement.rank(db, { cle: -70, id: 9_000 }))).toBeLessThan(FEW_BLOCKS)
+    })
+
+    test('some authors, and the rows before each in its leaf', async () => {
+      expect(await blocksOf((db) => findAmong(db, [9_000, 5, 19_000]))).toBeLessThan(3 * FEW_BLOCKS)
     })
   },
 )

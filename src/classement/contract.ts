@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Count, endpoint, IdText, Score, Text } from '../contract.js'
 import { TIE_BREAKS } from '../model/store-settings.js'
-import { id, offset, type Parameter, ParameterError, pageSize } from '../parameters.js'
+import { equals, id, ids, offset, type Parameter, ParameterError, pageSize } from '../parameters.js'
 
 const tag = { name: 'classement', description: 'The ranking by score.' }
 
@@ -12,6 +12,8 @@ export interface RankedRow {
   /** What breaks a tie; 0 where equal scores share a place. */
   date: number
   place: number
+  /** The place in the whole ranking, where `place` is one among some authors. */
+  position?: number
 }
 
 /** A year, or one month of it; the month 0 stands for the whole year. */
@@ -22,8 +24,7 @@ export interface Periode {
 
 const periode: Parameter<Periode> = {
   schema: Type.String({ title: 'year or month', pattern: '^[0-9]{4}(-(0[1-9]|1[0-2]))?$' }),
-  description:
-    'Only the points earned in this year or month, by date of validation in UTC; not together with id_rubrique.',
+  description: 'Only the points earned in this year or month, by date of validation in UTC.',
   emptyIsAbsent: true,
   parse(value) {
     const match = /^([0-9]{4})(?:-(0[1-9]|1[0-2]))?$/.exec(value)
@@ -32,11 +33,14 @@ const periode: Parameter<Periode> = {
   },
 }
 
-/** What a ranking is restricted to: a category, or a year or month. */
+/** What a ranking is restricted to: a category, a year or month, or a group. Only one may be given. */
 const part = {
-  id_rubrique: { ...id('Only the points earned in this category; not together with periode.'), emptyIsAbsent: true },
+  id_rubrique: { ...id('Only the points earned in this category.'), emptyIsAbsent: true },
   periode,
+  groupe: equals('group'),
 }
+
+const MAX_AUTEURS = 500
 
 const RankedAuteur = Type.Object({
   place: Type.Integer({
@@ -47,6 +51,12 @@ const RankedAuteur = Type.Object({
   nom: Text("The author's name."),
   score: Type.String({ pattern: '^(0|[1-9][0-9]*)$', description: 'Points, carried as a string of digits.' }),
   id_auteur: IdText,
+  position: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'With `id_auteur[]`: the place among all, while `place` is among these authors.',
+    }),
+  ),
 })
 
 export const listClassement = endpoint({
@@ -54,12 +64,13 @@ export const listClassement = endpoint({
   tag,
   summary: 'Read the ranking by score',
   description:
-    'Score descending, then id ascending; if dates break ties, the author who reached the score first comes first. By category or period: the points earned there, without the base of a score, of the authors who have a validation there.',
+    'Score descending, then id ascending; if dates break ties, the author who reached the score first comes first. By category or period: the points earned there, without the base of a score, of the authors who have a validation there. By group or ids: the places among these authors; those who hold no place are left out. At most one of `id_rubrique`, `periode`, `groupe` and `id_auteur[]`.',
   query: {
     debut_classement: offset('the ranking'),
     limite: pageSize,
     autour_de: id('The page around this author; not together with debut_classement.'),
     ...part,
+    'id_auteur[]': ids('Only these authors, with their places among each other.', MAX_AUTEURS),
   },
   response: Type.Array(RankedAuteur),
   paged: true,
@@ -132,5 +143,7 @@ export function presentPeriode({ annee, mois }: PeriodeRow): { periode: string; 
 export type HistogrammeRow = Static<typeof Histogramme>
 
 export function presentRanked(row: RankedRow): Static<typeof RankedAuteur> {
-  return { place: row.place, nom: row.nom, score: String(row.score), id_auteur: String(row.id_auteur) }
+  const { place, nom, score, id_auteur, position } = row
+  const shown = { place, nom, score: String(score), id_auteur: String(id_auteur) }
+  return position === undefined ? shown : { ...shown, position }
 }

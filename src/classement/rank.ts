@@ -6,7 +6,7 @@ import type { Db } from '../store/store.js'
 import type { RankedRow } from './contract.js'
 
 /** A score, and what breaks a tie; see the setting `departage`. */
-type Scored = Pick<RankedRow, 'score' | 'date'>
+export type Scored = Pick<RankedRow, 'score' | 'date'>
 
 /** The whole ranking, or one by category or period. */
 export type Ranking = Order<Scored, Omit<RankedRow, 'place'>>
@@ -32,6 +32,11 @@ export async function findRanked(
     return { ...row, place: rank + 1 }
   })
   return { rows, debut, limite, total, more: debut + limite < total }
+}
+
+/** Some authors ranked among themselves, with their positions in the whole ranking. It leaves out those who hold no place. */
+export function findAmong(db: Db, ids: readonly number[]): Promise<RankedRow[]> {
+  return classement.rankedAmong(db, ids, (row, rank, among) => ({ ...row, place: among + 1, position: rank + 1 }))
 }
 
 /** The place of each author in turn, for a reader of the whole ranking. */

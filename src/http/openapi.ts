@@ -100,7 +100,7 @@ function describeParameter(name: string, place: 'path' | 'query', parameter: Par
     in: place,
     description: parameter.description,
     required: place === 'path' || parameter.isRequired === true,
-    ...(isList ? { style: 'form', explode: true } : {}),
+    ...(isList ? { style: 'form', explode: false } : {}),
     schema: isList ? { type: 'array', items: parameter.schema, maxItems: parameter.maxValues } : parameter.schema,
   }
 }

@@ -40,7 +40,7 @@ export function parseQuery(parameters: Parameters, query: RawQuery, bounds: Boun
     try {
       const sent = sentFor(name, parameter, query)
       if (sent.length === 0) continue
-      const values = sent.map((value) => parameter.parse(value, bounds))
+      const values = itemsOf(parameter, sent).map((item) => parameter.parse(item, bounds))
       parsed.values[name] = parameter.maxValues === undefined ? values[0] : values
       for (const value of sent) parsed.kept.push([name, value])
     } catch (error) {
@@ -66,8 +66,15 @@ function sentFor(name: string, { maxValues, emptyIsAbsent }: Parameter<unknown>,
   for (const [sent, each] of query) {
     if (isListName(name, sent)) values.push(...each.filter((value) => value !== ''))
   }
-  if (values.length > maxValues) throw new ParameterError(`takes at most ${maxValues} values, not ${values.length}`)
   return values
+}
+
+/** Commas separate the items of a list, within each of its values. */
+function itemsOf({ maxValues }: Parameter<unknown>, sent: string[]): string[] {
+  if (maxValues === undefined) return sent
+  const items = sent.flatMap((value) => value.split(','))
+  if (items.length > maxValues) throw new ParameterError(`takes at most ${maxValues} values, not ${items.length}`)
+  return items
 }
 
 /** Limits for what a header repeats of a client's names. */

@@ -47,6 +47,9 @@ export const FOLLOWS: Readonly<Record<string, Readonly<Record<string, readonly D
   groupes: { '*': ['auteurs'] },
   // The counted orders themselves, which note what is read of them.
   noeuds: {},
+  // The rows of a parameter.
+  json_each: {},
+  json_array_elements: {},
   // The journal records a changed setting as a change of everything.
   reglages: {},
 }

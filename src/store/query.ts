@@ -79,6 +79,21 @@ export function hidden<V extends number | string>(q: Builder, value: V, type = '
   return q === builders.postgres ? sql<V>`(select cast(${value} as ${sql.raw(type)}))` : sql<V>`${value}`
 }
 
+/** Rows of integers as the text of one parameter, which `rowsIn` reads. */
+export function textOfRows(rows: readonly (readonly number[])[]): string {
+  return JSON.stringify(rows)
+}
+
+/** Selects the rows in such a parameter, by names for their columns. So lists of all lengths are one prepared statement. */
+export function rowsIn(q: Builder, text: string, names: readonly string[]): RawBuilder<unknown> {
+  if (q === builders.postgres) {
+    const columns = names.map((name, i) => sql`cast(value ->> ${sql.lit(i)} as bigint) as ${sql.ref(name)}`)
+    return sql`select ${sql.join(columns)} from json_array_elements(cast(${text} as json))`
+  }
+  const columns = names.map((name, i) => sql`json_extract(value, ${sql.lit(`$[${i}]`)}) as ${sql.ref(name)}`)
+  return sql`select ${sql.join(columns)} from json_each(${text})`
+}
+
 /** Declares a query of written SQL without parameters, in SQL that both engines know. */
 export function fixed<R = never>(text: string): Statement<Record<never, never>, R> {
   return statement()((q) => ({ compile: () => sql.raw<R>(text).compile(q) }))

@@ -5,6 +5,7 @@ export type Compte = Body<'/compte'>
 export type ApiKey = Body<'/cles_api'>[number]
 export type CreatedKey = Body<'/cles_api', 'post'>
 export type Ranked = Row<'/classement'>
+export type Regles = Body<'/classement/regles'>
 export type Histogramme = Body<'/classement/histogramme'>
 export type ChallengeItem = Row<'/challenges'>
 export type Challenge = Body<'/challenges/{id_challenge}'>

@@ -204,6 +204,7 @@ describe.each(engines)('the rows of a table on %s', (engine) => {
         id_auteur: row.id_auteur,
         nom: row.nom,
         score: row.score,
+        groupe: row.groupe || null,
       })),
     )
     const counts = new Map<string, number>()

@@ -14,12 +14,29 @@ export interface Table {
 }
 
 const classement: Table = {
-  columns: ['place', 'id_auteur', 'nom', 'score'],
+  columns: ['place', 'id_auteur', 'nom', 'score', 'groupe'],
   rows(db) {
     const place = placesInTurn()
-    return walked(db, { ...CLASSEMENT_WALK, rows: SHORT_ROWS }, undefined, ({ id_auteur, nom, score, date }) => ({
+    const where = { ...CLASSEMENT_WALK, columns: `${CLASSEMENT_WALK.columns}, groupe`, rows: SHORT_ROWS }
+    return walked(db, where, undefined, ({ id_auteur, nom, score, date, groupe }) => ({
       ...{ place: place({ score: score as number, date: date as number }), id_auteur, nom, score },
+      groupe: groupe || null,
     }))
+  },
+}
+
+const groupes: Table = {
+  columns: ['nom', 'nb_auteurs'],
+  rows(db) {
+    const key = ['nom_plie', 'groupe_cle']
+    const where = {
+      columns: [...key, 'nom', 'nb_auteurs'].join(),
+      from: 'groupes',
+      key,
+      after: ['', ''],
+      rows: SHORT_ROWS,
+    }
+    return walked(db, where, undefined, ({ nom, nb_auteurs }) => ({ nom, nb_auteurs }))
   },
 }
 
@@ -32,11 +49,11 @@ const joined: Readonly<Record<string, Pick<Walk, 'columns' | 'from' | 'key'>>> =
   },
 }
 
-/** The tables by the names of their resources; the ranking comes after what it follows from. */
+/** The tables by the names of their resources; the ranking and the groups come after what they follow from. */
 export const tables: ReadonlyMap<string, Table> = new Map(
   REPORTED_KINDS.flatMap((kind): [string, Table][] => {
     const own: [string, Table][] = kind.flat ? [[kind.table, flatTable(kind, kind.flat)]] : []
-    return kind.table === 'validations' ? [...own, ['classement', classement]] : own
+    return kind.table === 'validations' ? [...own, ['classement', classement], ['groupes', groupes]] : own
   }),
 )
 

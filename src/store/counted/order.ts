@@ -1,28 +1,8 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
-import type { RecordColumn } from '../dependencies.js'
-import { type Builder, forRows, hidden, statement, written } from '../query.js'
-import { COVERED } from '../reads.js'
+import { textOfRows } from '../query.js'
 import type { Db } from '../store.js'
-import type { Tables } from '../tables.js'
-import { type End, endAt, FIRST, isTie, KEY, type Key, type Tie, ZERO } from './key.js'
-import { countAll, leafOf, MAX_MEMBERS, seek } from './tree.js'
-
-/** All that there is to know of one order, or of many over one table. */
-interface Declaration<K, R extends K> {
-  /** The name in the table `noeuds`. Where there are many, a slash and a value follow it. */
-  name: string
-  table: keyof Tables
-  /** The columns that make the key of an entry; a missing one is 0. A row where one is null has no entry. */
-  key: Readonly<Partial<Record<keyof Key, string>>>
-  /** Where there are many, the column with the value of the one that a row has its entry in; a row with none has no entry. */
-  by?: { column: string; none?: string }
-  /** What a page shows of its entries. */
-  rows(q: Builder): SelectQueryBuilder<Tables, keyof Tables, R>
-  /** The records that these rows show besides, by the column of the same name. */
-  shows?: RecordColumn
-  /** The key of such a row, from what it needs of the row; a missing column is 0. */
-  keyOf(row: K): Partial<Tie>
-}
+import { type Declaration, readsOf, type Value } from './declaration.js'
+import { endAt, FIRST, isBefore, isTie, KEY, type Key, type Tie, ZERO } from './key.js'
+import { countAll, leafOf, seek } from './tree.js'
 
 /** Declares one order, or many over one table. `of` returns one of many, by its value. */
 export function order<K, R extends K>(declared: Declaration<K, R>): Order<K, R> {
@@ -37,12 +17,17 @@ export type Maintained = Pick<Order<never, never>, 'pattern' | 'entries' | 'entr
  * tree of the order finds the key of a row, and the row of a key.
  */
 export class Order<K, R extends K> {
+  /** The column of a row with the id of its entry. */
+  private readonly idColumn: keyof R
+
   constructor(
     readonly name: string,
     private readonly declared: Declaration<K, R>,
     private readonly reads: ReturnType<typeof readsOf<K, R>>,
     private readonly value: Value = 0,
-  ) {}
+  ) {
+    this.idColumn = (declared.shows?.split('.')[1] ?? 'id') as keyof R
+  }
 
   /** The order with a value, of many. */
   of(value: Value): Order<K, R> {
@@ -82,10 +67,39 @@ export class Order<K, R extends K> {
     return this.countBefore(db, key)
   }
 
+  /**
+   * The rows with these ids that have an entry, in order, with two ranks of each: among all entries, and among these. Meant for
+   * some hundred ids of one order, not of many over a table: they are found by id, and sorted in memory.
+   */
+  async rankedAmong<T>(db: Db, ids: readonly number[], show: (row: R, rank: number, among: number) => T): Promise<T[]> {
+    const found = await db.all(this.reads.withIds, { ids: textOfRows(ids.map((id) => [id])) })
+    const entries = found.map((row) => ({ ...this.keyOf(row), id: Number(row[this.idColumn]), row }))
+    entries.sort((a, b) => (isBefore(a, b) ? -1 : 1))
+    const ties = entries.map(({ cle, date }) => ({ cle, date, id: 0 }))
+    const ranks = await this.countBeforeEach(db, ties)
+    this.noteSome(db, ids, ties)
+    const among = this.ranksFrom(0)
+    return entries.map(({ row }, i) => show(row, ranks[i] as number, among(row)))
+  }
+
   private async countBefore(db: Db, key: Key): Promise<number> {
     const leaf = await leafOf(db, this.name, key)
     const found = await db.get(this.reads.countInLeaf, { ...leaf, ...endAt(key), value: this.value })
     return leaf.before + Number(found?.nb)
+  }
+
+  /** The same for many keys, with one count for all. */
+  private async countBeforeEach(db: Db, keys: readonly Key[]): Promise<number[]> {
+    const leaves: (Key & { before: number })[] = []
+    // In turn, so that each finds the nodes that were read for those before it.
+    for (const key of keys) leaves.push(await leafOf(db, this.name, key))
+    const ranges = keys.map((key, i) => [
+      i,
+      ...[leaves[i] as Key, key].flatMap((each) => KEY.map((name) => each[name])),
+    ])
+    const counted = await db.all(this.reads.countInLeaves, { ranges: textOfRows(ranges) })
+    const inLeaf = new Map(counted.map(({ i, nb }) => [Number(i), Number(nb)]))
+    return leaves.map(({ before }, i) => before + (inLeaf.get(i) as number))
   }
 
   /** The key of a row, without the id. */
@@ -116,11 +130,18 @@ export class Order<K, R extends K> {
     reads.order(this.name, ...(first && last ? ([this.keyOf(first).cle, this.keyOf(last).cle] as const) : []))
     const { shows } = this.declared
     if (!shows) return
-    const [, column] = shows.split('.') as [string, keyof R]
     reads.records(
       shows,
-      rows.map((row) => row[column] as number),
+      rows.map((row) => row[this.idColumn] as number),
     )
+  }
+
+  /** Some rows depend on their own keys. One without an entry may get one by a change of its record. */
+  private noteSome({ reads }: Db, ids: readonly number[], ties: readonly Tie[]): void {
+    if (!reads) return
+    reads.order(this.name)
+    for (const cle of new Set(ties.map((tie) => tie.cle))) reads.order(this.name, cle, cle)
+    if (this.declared.shows) reads.records(this.declared.shows, ids)
   }
 
   /** Rows from the start of a leaf on, up to so many after those to skip. */
@@ -177,36 +198,5 @@ export class Order<K, R extends K> {
     const { key, by } = this.declared
     const isKeyed = Object.values(key).map((column) => `${alias}.${column} is not null`)
     return [...isKeyed, by?.none === undefined ? [] : `${alias}.${by.column} <> '${by.none}'`].flat().join(' and ')
-  }
-}
-
-/** What tells one order of many. */
-type Value = number | string
-
-/** Where a read starts; the value is that of one order of many. */
-type At = Key & { value: Value }
-
-/** The queries of a declaration. All of them read the index of its table from a key on. */
-function readsOf<K, R extends K>({ table, key, by, rows: rowsOf }: Declaration<K, R>) {
-  const used = KEY.filter((column) => key[column])
-  const names = sql.join(used.map((column) => sql.ref(`${table}.${key[column]}`)))
-  const from = (q: Builder, at: At) => {
-    const start = sql<boolean>`(${names}) >= (${sql.join(used.map((column) => hidden(q, at[column])))})`
-    const type = by?.none === undefined ? 'bigint' : 'text'
-    return by ? sql<boolean>`${sql.ref(`${table}.${by.column}`)} = ${hidden(q, at.value, type)} and ${start}` : start
-  }
-  return {
-    select: forRows((rows) => statement<At>(COVERED)((q, p) => rowsOf(q).where(from(q, p)).orderBy(names).limit(rows))),
-    // The inner limit reads at most one leaf. An index scan up to the end would read all entries that tie with it.
-    countInLeaf: written<At & End, { nb: number }>((p, q) => {
-      const columns = sql.join(used.map((column) => sql.ref(key[column] as string)))
-      return sql`select count(*) as nb from (
-          select ${names} from ${sql.table(table)} where ${from(q, p)} order by ${names} limit ${sql.lit(MAX_MEMBERS)}
-        ) as leaf where (${columns}) < (${sql.join(used.map((column) => p[`end_${column}`]))})`
-    }, COVERED),
-    slice: (q: Builder, at: At, rows: number) => {
-      const entry = KEY.map((column) => sql`${key[column] ? sql.ref(key[column]) : sql.lit(0)} as ${sql.ref(column)}`)
-      return sql<Key>`select ${sql.join(entry)} from ${sql.table(table)} where ${from(q, at)} order by ${names} limit ${rows}`
-    },
   }
 }

@@ -81,7 +81,12 @@ export const en: Words = {
     place: 'Place',
     nom: 'Player',
     score: 'Score',
-    caption: 'Players by descending score. Equal scores share a place.',
+    caption: 'Players by descending score.',
+    departage: {
+      aucun: 'Equal scores share a place.',
+      date: 'Among equal scores, the player who reached the score first comes first.',
+    },
+    frozen: 'Frozen since',
     shared: 'shared place',
     rubrique: 'Category',
     year: 'Year',
@@ -101,6 +106,7 @@ export const en: Words = {
     histogramSummary: (n, max) => `${n} players, from 0 to ${max} points`,
     yourRange: (from, to) => `Your score is in the highlighted range: ${from} to ${to} points.`,
   },
+  groupes: { label: 'Group', all: 'All', ranking: 'Show group ranking' },
   challenges: {
     title: 'Challenges',
     count: (n, shown) => `${shown} ${plural(n, 'challenge', 'challenges')}`,

@@ -84,7 +84,12 @@ export const fr = {
     place: 'Place',
     nom: 'Joueur',
     score: 'Score',
-    caption: 'Joueurs par score décroissant. À score égal, la place est partagée.',
+    caption: 'Joueurs par score décroissant.',
+    departage: {
+      aucun: 'À score égal, la place est partagée.',
+      date: 'À score égal, le premier joueur à l’avoir atteint passe devant.',
+    },
+    frozen: 'Gelé depuis le',
     shared: 'place partagée',
     rubrique: 'Rubrique',
     year: 'Année',
@@ -104,6 +109,7 @@ export const fr = {
     histogramSummary: (n: string, max: string) => `${n} joueurs, de 0 à ${max} points`,
     yourRange: (from: string, to: string) => `Votre score est dans la tranche en couleur : ${from} à ${to} points.`,
   },
+  groupes: { label: 'Groupe', all: 'Tous', ranking: 'Voir le classement du groupe' },
   challenges: {
     title: 'Challenges',
     count: (n: number, shown: string) => `${shown} ${plural(n, 'challenge', 'challenges')}`,

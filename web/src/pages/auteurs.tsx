@@ -2,6 +2,7 @@ import { useAddress } from '../address.js'
 import { usePage } from '../answers.js'
 import { useLanguage } from '../i18n/language.js'
 import { SearchField } from '../parts/Field.js'
+import { GroupeFilter } from '../parts/GroupeFilter.js'
 import { List } from '../parts/List.js'
 import { PAGE_ROWS } from '../parts/Pager.js'
 import { Title } from '../parts/Title.js'
@@ -9,9 +10,9 @@ import { Title } from '../parts/Title.js'
 export default function Auteurs() {
   const { words } = useLanguage()
   const { query, start, change } = useAddress()
-  const { nom = '' } = query
+  const { nom = '', groupe = '' } = query
   const asking = usePage('/auteurs', {
-    query: { limite: PAGE_ROWS, debut_auteurs: start || undefined, nom: nom || undefined },
+    query: { limite: PAGE_ROWS, debut_auteurs: start || undefined, nom: nom || undefined, groupe: groupe || undefined },
   })
   return (
     <>
@@ -22,6 +23,7 @@ export default function Auteurs() {
           value={nom}
           onSearch={(value) => change({ nom: value, debut: undefined }, { replace: true })}
         />
+        <GroupeFilter value={groupe} onChange={(chosen, how) => change({ groupe: chosen, debut: undefined }, how)} />
       </search>
       <List
         id="auteurs"

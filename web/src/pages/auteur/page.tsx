@@ -30,7 +30,7 @@ function AuteurSheet({ id }: { id: string }) {
 
 function Profile({ auteur }: { auteur: Auteur }) {
   const { words, number } = useLanguage()
-  const { id_auteur, score, position, statut, lang, nb_validations, validations, challenges } = auteur
+  const { id_auteur, score, position, statut, lang, nb_validations, validations, challenges, groupe } = auteur
   return (
     <>
       <Facts
@@ -46,6 +46,15 @@ function Profile({ auteur }: { auteur: Auteur }) {
           [words.auteur.solves, number(nb_validations)],
           [words.auteur.statut, statut],
           [words.auteur.lang, lang],
+          [
+            words.groupes.label,
+            groupe && (
+              <a href={`/p/classement?groupe=${encodeURIComponent(groupe)}`} title={words.groupes.ranking}>
+                {groupe}
+                <span class="unseen">, {words.groupes.ranking}</span>
+              </a>
+            ),
+          ],
         ]}
       />
       {validations.length > 0 && (

@@ -2,18 +2,20 @@ import { useAddress } from '../../address.js'
 import { useAnswer } from '../../answers.js'
 import { useLanguage } from '../../i18n/language.js'
 import { Select } from '../../parts/Field.js'
+import { GroupeFilter } from '../../parts/GroupeFilter.js'
 import { RubriqueSelect } from '../../parts/RubriqueSelect.js'
 import { partOf } from './part.js'
 
-/** Restricts the ranking to a category, or to a year or month; choosing one clears the other. */
+/** Restricts the ranking to a category, to a year or month, or to a group; choosing one clears the others. */
 export function Filters() {
   const { words, month } = useLanguage()
   const { query, change } = useAddress()
   const periodes = useAnswer('/classement/periodes', {}).answer ?? []
-  const { periode = '' } = partOf(query)
+  const { periode = '', groupe = '' } = partOf(query)
   const [year = '', monthNumber = ''] = periode.split('-')
-  const show = (part: { id_rubrique?: string; periode?: string }) =>
-    change({ id_rubrique: undefined, periode: undefined, debut: undefined, auteur: undefined, ...part })
+  const none = { id_rubrique: undefined, periode: undefined, groupe: undefined, debut: undefined, auteur: undefined }
+  const show = (part: { id_rubrique?: string; periode?: string; groupe?: string }, how?: { replace: boolean }) =>
+    change({ ...none, ...part }, how)
 
   const years = withChosen(
     periodes.map((each) => each.periode),
@@ -41,6 +43,7 @@ export function Filters() {
           onChange={(chosen) => show({ periode: chosen || year })}
         />
       </div>
+      <GroupeFilter value={groupe} onChange={(chosen, how) => show({ groupe: chosen }, how)} />
     </search>
   )
 }

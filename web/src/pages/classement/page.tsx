@@ -8,6 +8,7 @@ import { Filters } from './Filters.js'
 import { Jump } from './Jump.js'
 import { partOf } from './part.js'
 import { Ranking } from './Ranking.js'
+import { Rules } from './Rules.js'
 import { Scores } from './Scores.js'
 
 export default function Classement() {
@@ -24,6 +25,7 @@ export default function Classement() {
   return (
     <>
       <Title text={words.classement.title} />
+      <Rules />
       <div class="with-aside">
         <div class="aside">
           <Filters />
