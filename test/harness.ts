@@ -19,7 +19,7 @@ import { LocalLimits } from '../src/limits/local.js'
 import type { Scope } from '../src/model/scopes.js'
 import { defaultsOf, SERVE_OPTIONS, type ServeOptions } from '../src/options.js'
 import { exportText } from '../src/portal/export/export.js'
-import { type ImportReport, importDump } from '../src/portal/import.js'
+import { type ImportOptions, type ImportReport, importDump } from '../src/portal/import.js'
 import { EVERYTHING } from '../src/store/journal.js'
 import { openStore } from '../src/store/open.js'
 import type { Serving } from '../src/store/opening.js'
@@ -103,7 +103,7 @@ export function makeFolder(): string {
 export function importInto(
   store: Store,
   lines: Iterable<DumpLine> | string,
-  options: { replace?: boolean; withAccounts?: boolean } = {},
+  options: Partial<ImportOptions> = {},
 ): Promise<ImportReport> {
   const text = typeof lines === 'string' ? lines : [...lines].map((line) => `${JSON.stringify(line)}\n`).join('')
   return importDump(store, Readable.from([Buffer.from(text)]), { replace: false, withAccounts: false, ...options })

@@ -7,12 +7,15 @@ import { type Converted, toDump } from '../formats/records.js'
 import { formatNames, refuseOther } from '../formats/sniff.js'
 import { type Decimal, parseDecimal } from '../formats/values.js'
 import { CommandError, oneOf } from '../forms.js'
+import { TIE_BREAKS } from '../model/store-settings.js'
 import { database, type OptionsOf, removeOperators } from '../options.js'
 import { ImportError, type ImportReport, importDump } from '../portal/import.js'
 import { hasChanged, type Tally } from '../portal/merge.js'
+import { comparePlaces } from '../portal/places.js'
 import type { Store } from '../store/store.js'
 import { command, withStore } from './command.js'
 import { checkPlainFile, type Dump, openDump, peek } from './dump.js'
+import { printPlaces } from './import-places.js'
 import { showImport } from './import-progress.js'
 import { print, tell } from './output.js'
 import { startProgress } from './progress.js'
@@ -29,6 +32,11 @@ const OPTIONS = {
   replace: { description: 'remove records that the file does not contain' },
   withAccounts: { description: 'import accounts and keys too; only with ndjson' },
   removeOperators,
+  departage: {
+    value: '<rule>',
+    description: 'set the setting departage too: equal scores share a place (aucun), or dates break ties (date)',
+    parse: oneOf(TIE_BREAKS),
+  },
   freeze: { description: 'leave out solves and awards from the freeze time on; only with ctfd' },
   scale: {
     value: '<number>',
@@ -56,7 +64,8 @@ export function importCommand(): Command {
 async function importLines(file: string, options: ImportCommandOptions): Promise<void> {
   const { dump, head } = await peek(openDump(file))
   refuseOther(head, 'ndjson')
-  printReport(await withStore(options.database, { create: true }, (store) => importInto(store, dump, options)))
+  const report = await withStore(options.database, { create: true }, (store) => importInto(store, dump, options))
+  printReport(report, options)
 }
 
 /** The file is read completely before the store is opened, so that its faults are reported without a lock or a new store. */
@@ -66,13 +75,14 @@ async function importForeign(file: string, options: ImportCommandOptions): Promi
     throw refuse('the file names nobody, so --replace would empty the portal')
   }
   const dump = { stream: toDump(converted.records), totalBytes: undefined }
-  const report = await withStore(options.database, { create: true }, (store) => importInto(store, dump, options)).catch(
-    (error: unknown) => {
-      throw error instanceof ImportError ? new ImportError(error.faults, 'file') : error
-    },
-  )
-  printReport(report)
-  for (const what of converted.leftOut) print(`  left out: ${what}`)
+  const { places } = converted
+  await withStore(options.database, { create: true }, async (store) => {
+    printReport(await importInto(store, dump, options), options)
+    for (const what of converted.leftOut) print(`  left out: ${what}`)
+    if (places) printPlaces(await store.read((db) => comparePlaces(db, places)))
+  }).catch((error: unknown) => {
+    throw error instanceof ImportError ? new ImportError(error.faults, 'file') : error
+  })
   for (const warning of converted.warnings) tell(`warning: ${warning}`)
 }
 
@@ -108,7 +118,7 @@ function scaleNumber(text: string): Decimal {
 async function importInto(
   store: Store,
   { stream, totalBytes }: Dump,
-  { replace = false, withAccounts = false, removeOperators = false }: ImportCommandOptions,
+  { replace = false, withAccounts = false, removeOperators = false, departage }: ImportCommandOptions,
 ): Promise<ImportReport> {
   const progress = startProgress()
   let bytesRead = 0
@@ -119,16 +129,18 @@ async function importInto(
     }
   })()
   const onProgress = showImport(progress, () => totalBytes && bytesRead / totalBytes)
-  return importDump(store, counted, { replace, withAccounts, removeOperators, refusesEmpty: true, onProgress }).finally(
-    progress.stop,
-  )
+  const options = { replace, withAccounts, removeOperators, refusesEmpty: true, departage, onProgress }
+  return importDump(store, counted, options).finally(progress.stop)
 }
 
-function printReport({ lines, tallies, rebased, unknownFields, removedAccounts }: ImportReport): void {
+function printReport(report: ImportReport, { departage }: ImportCommandOptions): void {
+  const { lines, tallies, rebased, isDepartageChanged, unknownFields, removedAccounts } = report
   const changed = tallies.filter((tally) => hasChanged([tally]))
-  print(`${lines} lines read${changed.length === 0 && rebased === 0 ? ', nothing changed' : ''}`)
+  const isChanged = changed.length > 0 || rebased > 0 || isDepartageChanged
+  print(`${lines} lines read${isChanged ? '' : ', nothing changed'}`)
   printTallies(changed)
   if (changed.length === 0 && rebased > 0) print(`  auteur: ${rebased} scores changed`)
+  if (isDepartageChanged) print(`  departage is now ${departage}`)
   for (const [name, count] of unknownFields) tell(`warning: unknown field ${name}; ignored in ${count} line(s)`)
   const named = removedAccounts.slice(0, MAX_NAMED_ACCOUNTS)
   for (const login of named) tell(`warning: the account ${login} is removed, with its sessions and keys`)

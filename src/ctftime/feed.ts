@@ -88,11 +88,13 @@ async function readSolves(db: Db, auteurs: Ranked[]): Promise<Map<number, Solve[
   return solves
 }
 
-function standing({ nom, score }: Ranked, place: number, solves: Solve[], tasks: Map<number, string>): string {
+function standing({ nom, score, date }: Ranked, place: number, solves: Solve[], tasks: Map<number, string>): string {
   const stats = solves.map(
     ({ id_challenge, date }) => `${tasks.get(id_challenge)}${isKnown(date) ? `,"time":${date}` : ''}}`,
   )
-  const last = Math.max(...solves.map(({ date }) => date).filter(isKnown))
+  // If dates break ties, a reader of the feed ranks by the same dates.
+  const times = date === 0 ? solves.map((solve) => solve.date) : [date]
+  const last = Math.max(...times.filter(isKnown))
   const lastAccept = Number.isFinite(last) ? `,"lastAccept":${last}` : ''
   return `{"pos":${place},"team":${toJsonText(nom)},"score":${score},"taskStats":{${stats.join(',')}}${lastAccept}}`
 }

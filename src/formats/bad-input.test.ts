@@ -230,6 +230,9 @@ describe.each(engines)('a refused file leaves %s unchanged:', (engine) => {
     expect(await tables({ awards: [award(1, 97, 5, '2026-01-31T18:00:00')] })).toEqual([
       'db/awards.json: result 1 (id 1): user_id names 97, which db/users.json does not have',
     ])
+    expect(await tables({ users: [user(1, { bracket_id: 9 })], brackets: [{ id: 1, name: 'x' }], solves: [] })).toEqual(
+      ['db/users.json: result 1 (id 1): bracket_id names 9, which db/brackets.json does not have'],
+    )
     expect(await tables({ solves: [solve(77, 1, 1)] })).toEqual([
       'db/solves.json: id 77: is not in db/submissions.json',
     ])
@@ -267,6 +270,7 @@ describe.each(engines)('a refused file leaves %s unchanged:', (engine) => {
       { users: [user(1, { hidden: 'maybe' })] },
       'hidden must be true or false, or 1 or 0',
     ],
+    ['an award of an invalid date', { awards: [award(1, 1, 5, 'yesterday')] }, 'date must be a date and time such as'],
     ['an invalid date', { submissions: [submission(11, 'yesterday')] }, 'date must be a date and time such as'],
     [
       'a date that no calendar has',
@@ -429,10 +433,20 @@ describe.each(engines)('a refused file leaves %s unchanged:', (engine) => {
       'success is false: CTFd did not show the scoreboard; sign in or make it public',
     ],
     [
-      'of the top ten only',
-      { success: true, data: { 1: { id: 1 } } },
-      'data must be a list of accounts; /api/v1/scoreboard gives',
+      'of something else',
+      { success: true, data: { 1: account(1), members: [] } },
+      'data must be a list of accounts, or an object of them by place',
     ],
+    ['by place without a score', { data: { 1: { id: 1 } } }, 'data["1"]: score is missing'],
+    ['by place with a duplicate account', { data: { 1: top(1), 2: top(1) } }, 'data["2"]: id 1 is there twice'],
+    ['with solves that are not a list', { data: { 1: top(1, { solves: {} }) } }, 'data["1"]: solves must be a list'],
+    ['with an invalid solve', { data: { 1: top(1, { solves: [3] }) } }, 'data["1"]: solves must be a list of objects'],
+    [
+      'with an invalid date',
+      { data: { 1: top(1, { solves: [{ value: 1, date: 'soon' }] }) } },
+      'data["1"]: date must be a date and time such as 2026-01-31T12:00:00',
+    ],
+    ['with a bracket that is not a text', { data: [account(1, { bracket_name: 3 })] }, 'data[0]: bracket_name must be'],
     ['without data', { success: true }, 'data must be a list of accounts'],
     ['with an entry that is not an account', { data: [null] }, 'data[0]: must be an object'],
     ['with a duplicate account', { data: [account(1), account(1)] }, 'data[1]: account_id 1 is there twice'],
@@ -530,6 +544,10 @@ function account(account_id: number, columns: object = {}): object {
   return { pos: 1, account_id, account_type: 'user', name: `account ${account_id}`, score: 10, ...columns }
 }
 
+function top(id: number, columns: object = {}): object {
+  return { id, name: `account ${id}`, score: 10, solves: [], ...columns }
+}
+
 function stats(taskStats: unknown): object {
   return { pos: 1, team: 'a', score: 1, taskStats }
 }
@@ -554,6 +572,7 @@ test('options that exclude each other are a usage error; a folder and a missing 
     [['--freeze', '--format', 'ctftime', 'x'], 2, /--freeze only works with/],
     [['--scale', '10', 'x'], 2, /^error: --scale only works with --format ctfd-scoreboard or ctftime\n$/],
     [['--scale', '10', '--format', 'ctfd', 'x'], 2, /--scale only works with/],
+    [['--departage', 'heure', 'x'], 2, /It takes one of aucun, date\./],
     [['--format', 'ctfd', '-'], 2, /^error: --format ctfd takes a file, not standard input\n$/],
     [['--format', 'csv', 'x'], 2, /It takes one of ndjson, ctfd, ctfd-scoreboard, ctftime\./],
     ...['0', '-1', 'x', '1e9', ''].map((scale): [string[], number, RegExp] => [

@@ -2,11 +2,12 @@ import { formatInstant } from '../instant.js'
 import { FieldError, required } from '../model/readers.js'
 import { Faults } from '../portal/faults.js'
 import { attempt, isRow, type Row, read, refuse, throwIfAny } from './faults.js'
+import { readGroupe } from './groupe.js'
 import { readJsonFile } from './json.js'
 import { Notes } from './notes.js'
-import type { Converted, DumpRecord } from './records.js'
+import { type Converted, type DumpRecord, toAuteur } from './records.js'
 import { stableId, stableIds } from './stable-ids.js'
-import { type Decimal, points, unixSeconds } from './values.js'
+import { type Decimal, placeOrNone, points, unixSeconds } from './values.js'
 
 const MAX_NAME = 1_000
 const MAX_VALIDATIONS = 5_000_000
@@ -27,12 +28,13 @@ interface Feed {
   tasks: Map<string, Task>
   toTaskId: (name: string) => number
   auteurs: DumpRecord[]
+  places: Map<number, number | undefined>
   validations: DumpRecord[]
 }
 
 /**
- * Reads a feed as CTFtime polls it: teams with their scores, and with their tasks where it has them. Ids are made from the
- * names. Throws `ImportError` with what is wrong and where.
+ * Reads a feed as CTFtime polls it: teams with their scores, and with their tasks and times where it has them. Ids are made
+ * from the names. Throws `ImportError` with what is wrong and where.
  */
 export async function convertCtftime(chunks: AsyncIterable<Uint8Array>, scale?: Decimal): Promise<Converted> {
   const { standings, tasks = [] } = await readJsonFile(chunks, 'ctftime')
@@ -40,7 +42,7 @@ export async function convertCtftime(chunks: AsyncIterable<Uint8Array>, scale?: 
   if (!Array.isArray(tasks)) throw refuse('tasks must be a list of names, or of objects with a name')
   const feed: Feed = {
     ...{ scale, faults: new Faults(), warnings: new Notes(), tasks: new Map() },
-    ...{ toTaskId: stableIds(), auteurs: [], validations: [] },
+    ...{ toTaskId: stableIds(), auteurs: [], places: new Map(), validations: [] },
   }
   for (const [index, task] of tasks.entries()) {
     attempt(feed.faults, `tasks[${index}]`, () => takeTask(feed, required(MAX_NAME)(isRow(task) ? task.name : task)))
@@ -50,11 +52,11 @@ export async function convertCtftime(chunks: AsyncIterable<Uint8Array>, scale?: 
     attempt(feed.faults, `standings[${index}]`, () => takeTeam(feed, entry, index, toTeamId))
   }
   throwIfAny(feed.faults)
-  const { auteurs, warnings } = feed
+  const { auteurs, places, warnings } = feed
   for (const task of feed.tasks.values()) {
     if ((task.points ?? 0) < 0) warnings.add('task(s) worth less than 0 are shown as worth 0')
   }
-  return { records: records(feed), nbAuteurs: auteurs.length, leftOut: [], warnings: warnings.lines() }
+  return { records: records(feed), nbAuteurs: auteurs.length, places, leftOut: [], warnings: warnings.lines() }
 }
 
 /** Teams of the same name get ids by their order. No name contains the NUL that separates name and order. */
@@ -72,14 +74,27 @@ function takeTeam(feed: Feed, entry: unknown, index: number, toTeamId: ReturnTyp
   if (!isRow(entry)) throw new FieldError('must be an object')
   const nom = read(entry, 'team', required(MAX_NAME))
   const score = read(entry, 'score', points(feed.scale))
+  const { warnings } = feed
+  const groupe = readGroupe(entry, 'bracket_name', warnings, index)
   const { id, isFirst } = toTeamId(nom)
-  if (!isFirst)
-    feed.warnings.add('team(s) have the name of one before them, and the id of their order; standings', index)
-  if (score < 0) feed.warnings.add('team(s) with a score below 0 have 0; standings', index)
-  feed.auteurs.push({ type: 'auteur', id_auteur: id, nom, score: Math.max(0, score) })
+  if (!isFirst) warnings.add('team(s) have the name of one before them, and the id of their order; standings', index)
+  if (score < 0) warnings.add('team(s) with a score below 0 have 0; standings', index)
+  feed.auteurs.push(toAuteur(id, nom, score, { groupe, reached: lastAcceptOf(entry, index, warnings) }))
+  feed.places.set(id, placeOrNone(entry.pos))
   for (const [nth, [name, stat]] of statsOf(entry).entries()) {
     const place = `standings[${index}].taskStats: task ${nth + 1}`
     attempt(feed.faults, place, () => takeStat(feed, id, name, stat))
+  }
+}
+
+/** Only ties depend on this time, so an invalid one does not refuse a file. Platforms write 0 for a team without solves. */
+function lastAcceptOf(entry: Row, index: number, warnings: Notes): number | null {
+  try {
+    return read(entry, 'lastAccept', unixSeconds) || null
+  } catch (error) {
+    if (!(error instanceof FieldError)) throw error
+    warnings.add('team(s) have a lastAccept that is no time in seconds; standings', index)
+    return null
   }
 }
 

@@ -59,7 +59,7 @@ describe.each(engines)('into %s', (engine) => {
     },
   )
 
-  test('a scoreboard sets names and scores; ids and scores may be texts, places and other fields are ignored', async () => {
+  test('a scoreboard sets names and scores; ids and scores may be texts, other fields are ignored', async () => {
     const { status, stderr } = await imports('ctfd-scoreboard', {
       success: true,
       data: [
@@ -142,6 +142,33 @@ describe.each(engines)('into %s', (engine) => {
     )
   })
 
+  test('the last accepted solve is when the base of a score was reached; a time that is none is ignored with a warning', async () => {
+    const times = [1_769_860_900.9, '1769860901', 0, null, undefined, 1_769_860_900_000, 'noon', -1, {}]
+    const standings = times.map((lastAccept, i) => ({ team: `t${i}`, score: 9 - i, lastAccept }))
+    const { status, stderr } = await imports('ctftime', { standings })
+    expect(status).toBe(0)
+    expect(stderr).toContain('warning: 4 team(s) have a lastAccept that is no time in seconds; standings: 5, 6, 7, 8\n')
+    expect(Object.fromEntries((await lines('auteur')).map(({ nom, date_score }) => [nom, date_score]))).toEqual({
+      ...Object.fromEntries(standings.map(({ team }) => [team, undefined])),
+      ...{ t0: '2026-01-31T12:01:40Z', t1: '2026-01-31T12:01:41Z' },
+    })
+  })
+
+  test('the bracket of an account is its group; one that is too long is left out with a warning', async () => {
+    const brackets = ['Étudiants', null, undefined, '', ' ', '🚩'.repeat(100), 'x'.repeat(101)]
+    const groups = ['Étudiants', undefined, undefined, undefined, undefined, '🚩'.repeat(100), undefined]
+    const rows = brackets.map((bracket_name, i) => ({ account_id: i + 1, team: `t${i}`, name: `t${i}`, bracket_name }))
+    const found = async () =>
+      (await lines('auteur')).sort((a, b) => String(a.nom).localeCompare(String(b.nom))).map(({ groupe }) => groupe)
+    const warning = (id: number) =>
+      `warning: 1 group(s) of more than 100 characters are left out; bracket_name of: ${id}\n`
+    const data = rows.map((row) => ({ ...row, score: 1 }))
+    expect((await imports('ctfd-scoreboard', { data })).stderr).toContain(warning(7))
+    expect(await found()).toEqual(groups)
+    expect((await imports('ctftime', { standings: data }, '--replace')).stderr).toContain(warning(6))
+    expect(await found()).toEqual(groups)
+  })
+
   test("a feed written by CTFd's plugin is accepted, with success first, members and brackets", async () => {
     const member = { id: 5, oauth_id: null, name: 'm', score: 8_800, bracket_id: null, bracket_name: null }
     const entry = { pos: 1, account_id: 420, account_url: '/teams/420', account_type: 'team', oauth_id: null }
@@ -153,7 +180,7 @@ describe.each(engines)('into %s', (engine) => {
   test('importing the same feed again changes nothing, and another store gets the same ids', async () => {
     await imports('ctftime', FEED)
     const first = await exportFrom(made.store)
-    expect((await imports('ctftime', FEED)).stdout).toMatch(/nothing changed\n$/)
+    expect((await imports('ctftime', FEED)).stdout).toMatch(/nothing changed\n/)
     await made.close()
     made = await makeStore(engine)
     await imports('ctftime', FEED)

@@ -60,6 +60,12 @@ function abs(number: bigint): bigint {
   return number < 0n ? -number : number
 }
 
+/** A place as files publish it, a number or a text of digits; undefined for anything else. */
+export function placeOrNone(value: unknown): number | undefined {
+  const found = typeof value === 'string' && /^\s*\d{1,16}\s*$/.test(value) ? Number(value) : value
+  return Number.isSafeInteger(found) && (found as number) >= 1 ? (found as number) : undefined
+}
+
 /** True or false, as databases write them: booleans, 0 and 1, or their texts. Absent and null are false. */
 export const truth: Read<boolean> = (value) => {
   if (value === undefined || value === null) return false
@@ -80,6 +86,11 @@ export const naiveInstant: Read<number | null> = (value) => {
   const found = parseInstant(/(?:[Zz]|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`)
   if (found === undefined) throw new FieldError('must be a date and time such as 2026-01-31T12:00:00')
   return found
+}
+
+/** The later of two instants; one that is unknown does not count. */
+export function later(a: number | null, b: number | null): number | null {
+  return a === null || (b !== null && b > a) ? b : a
 }
 
 /** Whole seconds since 1970, a fraction cut off; null where they are unknown. */

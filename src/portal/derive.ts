@@ -49,6 +49,9 @@ const EVERY_AUTEUR: Some = { from: 'auteurs a', where: 'true' }
 /** The latest known date of some validations of challenges that are worth points. */
 const REACHED = `max(case when c.score > 0 and v.date < ${UNKNOWN_DATE} then v.date end)`
 
+/** When an author, `a`, reached the score, from the dates of the base and of the points, `p`; null if it is unknown. */
+const SCORE_REACHED = 'case when a.date_score is null or p.date > a.date_score then p.date else a.date_score end'
+
 /** What breaks a tie: the date at which a score was reached, last if it is unknown; 0 if the setting `departage` is off. */
 function tieDate(reached: string): string {
   return `case when ${TIES_BY_DATE} then coalesce(${reached}, ${UNKNOWN_DATE}) else 0 end`
@@ -107,11 +110,27 @@ async function expectedScores(
   const isHidden = values.length === 0 ? 'false' : `a.statut_cle in (${values.map(() => '?').join(', ')})`
   const total = 'a.base + coalesce(p.points, 0)'
   const score = `case when ${total} < 0 then 0 else ${total} end`
-  const reached = 'case when a.date_score is null or p.date > a.date_score then p.date else a.date_score end'
   const sql = `select a.id_auteur, ${score} as score, coalesce(p.nb, 0) as nb,
-      case when ${isHidden} then null else -(${score}) end as cle, ${tieDate(reached)} as date
+      case when ${isHidden} then null else -(${score}) end as cle, ${tieDate(SCORE_REACHED)} as date
     from ${from} left join ${points} p on p.id_auteur = a.id_auteur where ${where}`
   return { sql, values }
+}
+
+/** A ranked author with the date that breaks ties now, and the one that would if the setting `departage` were `date`. */
+export interface TieDates {
+  id_auteur: number
+  nom: string
+  score: number
+  date: number
+  reached: number
+}
+
+/** Every ranked author. Computes the dates, so it costs as much as a part of `derive`. */
+export function findTieDates(db: Db): Promise<TieDates[]> {
+  return db.select(
+    `select a.id_auteur, a.nom, a.score, a.date_classement as date, coalesce(${SCORE_REACHED}, ${UNKNOWN_DATE}) as reached
+     from auteurs a left join (${pointsOf()}) as p on p.id_auteur = a.id_auteur where a.cle_classement is not null`,
+  )
 }
 
 /**

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type DumpLine, engines, exportFrom, importInto, makeStore } from '../../test/harness.js'
+import { findRanked } from '../classement/rank.js'
+import { classement } from '../store/orders.js'
+import { readSetting } from '../store/settings.js'
 import type { Store } from '../store/store.js'
 import { ImportError } from './import.js'
 
@@ -345,6 +348,65 @@ describe.each(engines)('an import on %s', (engine) => {
     })
   })
 
+  describe('departage', () => {
+    const tied = [auteur(1), auteur(2), rubrique(1), challenge(1, 10)]
+    const solves = [validation(1, 1, '2026-03-02T00:00:00Z'), validation(2, 1, '2026-03-01T00:00:00Z')]
+    const places = async () =>
+      (await store.read((db) => findRanked(db, classement))).rows.map(({ id_auteur, place }) => [id_auteur, place])
+    const setting = () => store.read((db) => readSetting(db, 'departage'))
+
+    test('is set together with the records, and stays until another import names it', async () => {
+      const report = await importInto(store, [...tied, ...solves], { departage: 'date' })
+      expect([report.isDepartageChanged, await setting(), await places()]).toEqual([
+        true,
+        'date',
+        [
+          [2, 1],
+          [1, 2],
+        ],
+      ])
+      await importInto(store, [auteur(3)])
+      expect([await setting(), await places()]).toEqual([
+        'date',
+        [
+          [2, 1],
+          [1, 2],
+          [3, 3],
+        ],
+      ])
+      await importInto(store, tied, { departage: 'aucun' })
+      expect([await setting(), await places()]).toEqual([
+        'aucun',
+        [
+          [1, 1],
+          [2, 1],
+          [3, 3],
+        ],
+      ])
+    })
+
+    test('alone changes the ranking and the version of the data; with the same value, nothing', async () => {
+      await importInto(store, [...tied, ...solves])
+      const before = await store.versions()
+      expect((await importInto(store, tied, { departage: 'aucun' })).isDepartageChanged).toBe(false)
+      expect(await store.versions()).toEqual(before)
+      expect((await importInto(store, tied, { departage: 'date' })).isDepartageChanged).toBe(true)
+      expect((await store.versions()).donnees).toBeGreaterThan(before.donnees)
+      expect(await places()).toEqual([
+        [2, 1],
+        [1, 2],
+      ])
+    })
+
+    test('stays as it was if the import is refused', async () => {
+      await importInto(store, [...tied, ...solves])
+      const before = await store.versions()
+      const wrong = importInto(store, [...tied, validation(9, 9)], { departage: 'date' })
+      await expect(wrong).rejects.toThrow(ImportError)
+      expect([await setting(), await store.versions()]).toEqual(['aucun', before])
+    })
+  })
+
   describe('dates', () => {
     test.each([
       ['2025-03-01T01:30:00+02:00', '2025-02-28T23:30:00Z'],
@@ -474,8 +536,8 @@ function challenge(id: number, score: number, idRubrique = 1): DumpLine {
   return { type: 'challenge', id_challenge: id, id_rubrique: idRubrique, titre: `c${id}`, score, auteurs: [] }
 }
 
-function validation(idAuteur: number, idChallenge: number): DumpLine {
-  return { type: 'validation', id_auteur: idAuteur, id_challenge: idChallenge }
+function validation(idAuteur: number, idChallenge: number, date?: string): DumpLine {
+  return { type: 'validation', id_auteur: idAuteur, id_challenge: idChallenge, ...(date && { date }) }
 }
 
 async function lineOf(type: string, key: string, id: number): Promise<DumpLine | undefined> {

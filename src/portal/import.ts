@@ -1,5 +1,7 @@
 import { nowSeconds } from '../instant.js'
+import type { TieBreak } from '../model/store-settings.js'
 import { EVERYTHING } from '../store/journal.js'
+import { readSetting, writeSetting } from '../store/settings.js'
 import type { Change, Db, Store } from '../store/store.js'
 import { derive, derivePoints, MAX_POINTS } from './derive.js'
 import { Faults } from './faults.js'
@@ -14,6 +16,8 @@ export type ImportStage = 'read' | 'settle' | 'copy' | 'merge' | 'check' | 'deri
 export interface ImportOptions extends Omit<MergeOptions, 'onStep'> {
   /** Whether a dump without records must not replace the portal. */
   refusesEmpty?: boolean
+  /** Sets the setting `departage` in the same transaction. */
+  departage?: TieBreak | undefined
   /** The stage under way, and how much of it is done: for `read` lines, for `fill` rows, else steps; `of` all, where that is known. */
   onProgress?: (stage: ImportStage, done: number, of?: number) => void
 }
@@ -23,6 +27,8 @@ export interface ImportReport {
   tallies: Tally[]
   /** Authors whose base moved, those who are new included: what they have besides what they solved. */
   rebased: number
+  /** Whether `departage` had another value. */
+  isDepartageChanged: boolean
   /** Fields that were left out, with how often they came. */
   unknownFields: Map<string, number>
   /** The logins of accounts that are gone, most of them as their authors are. */
@@ -74,12 +80,14 @@ export async function importDump(
   }
   let ofData: Tally[] = []
   let rebased = 0
+  let isDepartageChanged = false
   let isDataChanged = false
   const mergeAllData = async (db: Db): Promise<boolean> => {
     ofData = await mergeData(db, { ...options, onStep: stepOf('merge'), onCheck: stepOf('check') }, faults)
     throwIfAny(faults)
     rebased = await setBases(db)
-    isDataChanged = hasChanged(ofData) || rebased > 0
+    isDepartageChanged = await setDepartage(db, options.departage)
+    isDataChanged = hasChanged(ofData) || rebased > 0 || isDepartageChanged
     if (!isDataChanged) return false
     await checkPoints(db, faults)
     throwIfAny(faults)
@@ -96,17 +104,30 @@ export async function importDump(
   }
 
   try {
-    const { withAccounts } = options
+    const { withAccounts, departage } = options
+    const rewritesAll = departage !== undefined && (await store.read((db) => differs(db, departage)))
     const { tallies, removedAccounts } = await store.bulk(
-      { withAccounts, mergeData: mergeAllData, onStage: report },
+      { withAccounts, rewritesAll, mergeData: mergeAllData, onStage: report },
       stage,
       mergeRest,
     )
-    return { ...staged, tallies, rebased, removedAccounts }
+    return { ...staged, tallies, rebased, isDepartageChanged, removedAccounts }
   } catch (error) {
-    if (error instanceof Unchanged) return { ...staged, tallies: error.tallies, rebased: 0, removedAccounts: [] }
+    if (error instanceof Unchanged) {
+      return { ...staged, tallies: error.tallies, rebased: 0, isDepartageChanged, removedAccounts: [] }
+    }
     throw error
   }
+}
+
+async function setDepartage(db: Db, departage: TieBreak | undefined): Promise<boolean> {
+  const isChanged = await differs(db, departage)
+  if (isChanged) await writeSetting(db, 'departage', departage)
+  return isChanged
+}
+
+async function differs(db: Db, departage: TieBreak | undefined): Promise<boolean> {
+  return departage !== undefined && departage !== (await readSetting(db, 'departage'))
 }
 
 /** Accounts may have changed, or gone with their author. */

@@ -7,6 +7,7 @@ import { generateLines } from '../../bench/generate.js'
 import { checkPortal } from '../../src/portal/check.js'
 import { EVERYTHING } from '../../src/store/journal.js'
 import { openStore } from '../../src/store/open.js'
+import { readSetting } from '../../src/store/settings.js'
 import { type BulkLimits, bulk } from '../../src/store/sqlite/bulk.js'
 import { type Driver, openDriver } from '../../src/store/sqlite/driver.js'
 import type { BulkOptions, Db, Store } from '../../src/store/store.js'
@@ -41,10 +42,12 @@ afterEach(async () => {
 describe('a merge into new tables', () => {
   test('leaves the same portal, tables, indexes and triggers as a merge in place, even when repeated', async () => {
     const other = await openStore(`sqlite:${join(folder, 'other.db')}`, { create: true })
-    for (const auteurs of [50, 20, 60]) {
+    for (const [auteurs, departage] of [[50], [20, 'date'], [60, 'date'], [60, 'aucun']] as const) {
       const dump = dumpOf(auteurs)
-      const report = await importInto(aside(), dump, { replace: true })
-      expect(report).toEqual(await importInto(other, dump, { replace: true }))
+      const options = { replace: true, departage }
+      const report = await importInto(aside(), dump, options)
+      expect(report).toEqual(await importInto(other, dump, options))
+      expect(await departageOf(store)).toBe(departage ?? 'aucun')
       expect(await exportFrom(store)).toEqual(await exportFrom(other))
       expect((await checkPortal(store)).findings.flatMap(({ faults }) => faults)).toEqual([])
     }
@@ -187,6 +190,10 @@ function aside({ meanwhile, ...limits }: Partial<BulkLimits> & { meanwhile?: () 
     return bulk(file, { ...options, mergeData: merging }, stage, merge, all)
   }
   return new Proxy(store, { get: (target, name) => (name === 'bulk' ? bulkAside : Reflect.get(target, name, target)) })
+}
+
+function departageOf(store: Store): Promise<string> {
+  return store.read((db) => readSetting(db, 'departage'))
 }
 
 /** The number of tables that imports left behind. */

@@ -41,7 +41,7 @@ const here = (block: string) => block.replaceAll('https://ctf.example', address)
 
 test('the page of CTFd works as written, and explains every warning on the way', async () => {
   writeFileSync(join(folder, 'export.zip'), ctfdZip(contest()))
-  const [fill, serve, frozen, later, scoreboard, ...none] = blocks(CTFD, 'sh') as string[]
+  const [fill, serve, dated, frozen, later, scoreboard, ...none] = blocks(CTFD, 'sh') as string[]
   expect(none).toEqual([])
   const filled = await paste(folder, fill as string)
   expect(filled.stdout).toContain('auteur: 4 added')
@@ -62,6 +62,7 @@ test('the page of CTFd works as written, and explains every warning on the way',
   })
   expect(await server.stop()).toBe(0)
 
+  expect((await paste(folder, dated as string)).stdout).toContain('departage is now date')
   expect((await paste(folder, frozen as string)).stdout).toContain('solve(s) at the freeze')
   expect((await paste(folder, later as string)).stdout).toContain('left out')
   expect((await paste(folder, here(scoreboard as string))).stdout).toContain('auteur: 1 added')
@@ -69,15 +70,20 @@ test('the page of CTFd works as written, and explains every warning on the way',
 
 test('the page of CTFtime works as written', async () => {
   const env = { PALMARES_DATABASE: 'sqlite:feed.db' }
-  const [fill, scaled, later, ...none] = blocks(CTFTIME, 'sh') as string[]
+  const [fill, dated, scaled, later, ...none] = blocks(CTFTIME, 'sh') as string[]
   expect(none).toEqual([])
   expect((await paste(folder, here(fill as string), env)).stdout).toContain('auteur: 1 added')
   expect((await paste(folder, 'npx palmares import --format ctftime - < feed.json', env)).stdout).toContain(
     'nothing changed',
   )
+  expect((await paste(folder, dated as string, env)).stdout).toContain(
+    'departage is now date\n  places: all 1 are as in the file',
+  )
   expect((await paste(folder, scaled as string, env)).stdout).toContain('challenge: 0 added, 1 changed')
   expect((await paste(folder, later as string, env)).stdout).toContain('challenge: 0 added, 1 changed')
-  expect((await paste(folder, 'npx palmares export', env)).stdout).toContain('"nom":"alpha","score":150}')
+  expect((await paste(folder, 'npx palmares export', env)).stdout).toContain(
+    '"nom":"alpha","score":150,"date_score":"2026-01-31T13:00:00Z"}',
+  )
 })
 
 test('the pages give the limits of the code', () => {

@@ -2,8 +2,9 @@ import { formatInstant } from '../../instant.js'
 import { Faults } from '../../portal/faults.js'
 import { attempt, throwIfAny } from '../faults.js'
 import { Notes } from '../notes.js'
-import type { Converted, DumpRecord } from '../records.js'
+import { type AuteurRecord, type Converted, type DumpRecord, toAuteur } from '../records.js'
 import { stableIds } from '../stable-ids.js'
+import { later } from '../values.js'
 import { type Archive, fileOf, openArchive } from './archive.js'
 import { toHtml } from './markdown.js'
 import type { Contest, Solve } from './model.js'
@@ -37,7 +38,8 @@ export async function convertCtfd(path: string, { freeze, onProgress }: CtfdOpti
   }
 }
 
-const TABLES = ['config', 'users', 'teams', 'challenges', 'dynamic_challenge', 'solves', 'submissions', 'awards']
+const ACCOUNT_TABLES = ['brackets', 'users', 'teams']
+const TABLES = ['config', ...ACCOUNT_TABLES, 'challenges', 'dynamic_challenge', 'solves', 'submissions', 'awards']
 
 function progressOf(archive: Archive, onProgress: CtfdOptions['onProgress']) {
   const total = TABLES.reduce((sum, table) => sum + archive.bytesOf(table), 1)
@@ -61,28 +63,36 @@ function firstSolves(solves: ReadonlyMap<number, Solve>, warnings: Notes): Solve
   return [...first.values()]
 }
 
-type Auteur = DumpRecord & { type: 'auteur' }
-
-/** The score is what the solved challenges are worth now, and the awards. */
-function toAuteurs(contest: Contest, solves: readonly Solve[], warnings: Notes, faults: Faults): Auteur[] {
-  const scores = new Map<number, number>()
-  const add = (account: number, value: number) => scores.set(account, (scores.get(account) ?? 0) + value)
-  for (const { account, challenge } of solves) add(account, contest.challenges.get(challenge)!.value)
-  for (const [account, value] of contest.awards) add(account, value)
-  const auteurs: Auteur[] = []
-  for (const [id_auteur, { name, isShown }] of contest.accounts) {
+/**
+ * The score is what the solved challenges are worth now, and the awards. Its base is what no challenge here is worth: awards,
+ * and challenges below 0.
+ */
+function toAuteurs(contest: Contest, solves: readonly Solve[], warnings: Notes, faults: Faults): AuteurRecord[] {
+  const totals = new Map<number, { score: number; reached: number | null }>()
+  const totalOf = (account: number) => totals.get(account) ?? { score: 0, reached: null }
+  for (const { account, challenge, date = null } of solves) {
+    const { score, reached } = totalOf(account)
+    const { value } = contest.challenges.get(challenge)!
+    totals.set(account, { score: score + value, reached: value < 0 ? later(reached, date) : reached })
+  }
+  for (const [account, { value, date }] of contest.awards) {
+    const { score, reached } = totalOf(account)
+    totals.set(account, { score: score + value, reached: later(reached, date) })
+  }
+  const auteurs: AuteurRecord[] = []
+  for (const [id_auteur, { name, groupe, isShown }] of contest.accounts) {
     if (!isShown) continue
-    const score = scores.get(id_auteur) ?? 0
+    const { score, reached } = totalOf(id_auteur)
     if (score < 0) warnings.add(`${contest.account}(s) with a score below 0 have 0`, id_auteur)
     if (!Number.isSafeInteger(score))
       faults.add(`${fileOf(`${contest.account}s`)}: id ${id_auteur}`, 'has too many points')
-    auteurs.push({ type: 'auteur', id_auteur, nom: name, score: Math.max(0, score) })
+    auteurs.push(toAuteur(id_auteur, name, score, { groupe, reached }))
   }
   return auteurs
 }
 
 interface Shown {
-  auteurs: Auteur[]
+  auteurs: AuteurRecord[]
   rubriques: DumpRecord[]
   challenges: DumpRecord[]
 }

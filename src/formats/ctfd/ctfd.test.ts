@@ -17,6 +17,8 @@ import { type DumpLine, engines, exportFrom, type MadeStore, makeFolder, makeSto
 import { palmaresHere } from '../../../test/here.js'
 import type { Run } from '../../../test/palmares.js'
 import { type ZipEntry, zip } from '../../../test/zip.js'
+import { findRanked } from '../../classement/rank.js'
+import { classement } from '../../store/orders.js'
 import { stableId } from '../stable-ids.js'
 
 let folder: string
@@ -48,11 +50,67 @@ describe.each(engines)('an export of CTFd into %s', (engine) => {
   test('each visible account is an author whose score is the current value of its solves plus awards, never below 0', async () => {
     expect(await imports(contest())).toMatchObject({ status: 0 })
     expect(await lines('auteur')).toEqual([
-      { type: 'auteur', id_auteur: 1, nom: 'alice', score: 100 + 376 + 50 },
+      { type: 'auteur', id_auteur: 1, nom: 'alice', score: 100 + 376 + 50, date_score: '2026-02-02T00:00:00Z' },
       { type: 'auteur', id_auteur: 2, nom: 'alice', score: 100 },
-      { type: 'auteur', id_auteur: 3, nom: 'user-3', score: 0 },
-      { type: 'auteur', id_auteur: 6, nom: 'Élodie 🚩', score: 0 },
+      {
+        ...{ type: 'auteur', id_auteur: 3, nom: 'user-3', score: 0 },
+        ...{ date_score: '2026-01-31T18:00:00Z' },
+      },
+      {
+        ...{ type: 'auteur', id_auteur: 6, nom: 'Élodie 🚩', score: 0 },
+        ...{ date_score: '2026-01-31T13:30:00Z' },
+      },
     ])
+  })
+
+  test('with --departage date, places are those of CTFd: equal scores by the latest solve or award that is not worth 0', async () => {
+    const at = (minute: number) => `2026-01-31T10:${String(minute).padStart(2, '0')}:00`
+    const solved = [
+      [1, 1, 10],
+      [2, 1, 5],
+      [3, 1, 7],
+      [4, 1, 1],
+      [4, 2, 30],
+      [5, 2, 3],
+      [5, 1, 4],
+    ] as const
+    const tables = contest({
+      users: [1, 2, 3, 4, 5, 6].map((id) => user(id, { name: `u${id}` })),
+      challenges: [challenge(1, { value: 100 }), challenge(2, { value: 0 }), challenge(4, { value: -25 })],
+      dynamic_challenge: [],
+      solves: [...solved.map(([who, what], i) => solve(i + 1, who, what)), solve(8, 6, 1), solve(9, 6, 4)],
+      submissions: [
+        ...solved.map(([, , minute], i) => submission(i + 1, at(minute))),
+        submission(8, at(2)),
+        submission(9, at(8)),
+      ],
+      awards: [award(1, 3, 0, at(40)), award(2, 5, 50, at(20)), award(3, 5, -50, at(6)), award(4, 6, 25, at(3))],
+    })
+    expect(await imports(tables, '--departage', 'date')).toMatchObject({ status: 0 })
+    const ranked = await made.store.read((db) => findRanked(db, classement))
+    expect(ranked.rows.map(({ nom, place }) => [nom, place])).toEqual(
+      ['u4', 'u2', 'u3', 'u6', 'u1', 'u5'].map((nom, i) => [nom, i + 1]),
+    )
+  })
+
+  test('the bracket of an account is its group, in users and in teams mode', async () => {
+    const brackets = [
+      { id: 1, name: 'Étudiants', description: '', type: 'users' },
+      { id: 2, name: 'x'.repeat(101) },
+    ]
+    const columns = [{ bracket_id: 1 }, { bracket_id: null }, { bracket_id: '2' }, {}]
+    const users = columns.map((row, i) => user(i + 1, row))
+    const none = { solves: [], submissions: [], awards: [] }
+    const groups = async () => (await lines('auteur')).map(({ groupe }) => groupe)
+    const { stderr } = await imports(contest({ users, brackets, ...none }))
+    expect(stderr).toContain('warning: 1 group(s) of more than 100 characters are left out; name of: 2\n')
+    expect(await groups()).toEqual(['Étudiants', undefined, undefined, undefined])
+    await imports(contest({ users, ...none }))
+    expect(await groups()).toEqual([undefined, undefined, undefined, undefined])
+    const config = [{ id: 1, key: 'user_mode', value: 'teams' }]
+    const teams = [team(1), team(2, { bracket_id: 1 })]
+    await imports(contest({ config, teams, brackets, ...none }), '--replace')
+    expect(await groups()).toEqual([undefined, 'Étudiants'])
   })
 
   test('each visible challenge is imported: its page, its description as HTML, its current value, a category with an id derived from its name', async () => {
@@ -149,7 +207,7 @@ describe.each(engines)('an export of CTFd into %s', (engine) => {
     const { status, stdout } = await imports(tables)
     expect(status).toBe(0)
     expect(await lines('auteur')).toEqual([
-      { type: 'auteur', id_auteur: 1, nom: 'team 1', score: 7 },
+      { type: 'auteur', id_auteur: 1, nom: 'team 1', score: 7, date_score: '2026-01-31T10:00:00Z' },
       { type: 'auteur', id_auteur: 2, nom: 'team 2', score: 476 },
     ])
     expect(stdout).toContain('left out: 1 solve(s) without a team\n')
@@ -181,9 +239,13 @@ describe.each(engines)('an export of CTFd into %s', (engine) => {
 
   test('a change of scores only is reported', async () => {
     await imports(contest())
-    const { stdout } = await imports(contest({ awards: [award(1, 2, 11, '2026-02-02T00:00:00')] }))
-    expect(stdout).toContain('lines read\n  auteur: 3 scores changed\n')
-    expect(await scores()).toEqual({ 1: 476, 2: 111, 3: 376, 6: 0 })
+    const awards = [
+      ...[award(1, 1, 61, '2026-02-02T00:00:00'), award(2, 3, -300, '2026-01-31T18:00:00')],
+      award(4, 6, null, '2026-01-31T18:00:00'),
+    ]
+    const { stdout } = await imports(contest({ awards }))
+    expect(stdout).toContain('lines read\n  auteur: 2 scores changed\n')
+    expect(await scores()).toEqual({ 1: 537, 2: 100, 3: 76, 6: 0 })
   })
 })
 

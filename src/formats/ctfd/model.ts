@@ -5,13 +5,22 @@ export interface Contest {
   accounts: Map<number, Account>
   challenges: Map<number, Challenge>
   solves: Map<number, Solve>
-  /** The sum of the awards of an account; it may be negative. */
-  awards: Map<number, number>
+  awards: Map<number, Awards>
+}
+
+/** The awards of an account. */
+export interface Awards {
+  /** Their sum; it may be negative. */
+  value: number
+  /** The latest known date of one that is not worth 0, in seconds since 1970. */
+  date: number | null
 }
 
 /** Who is shown. Those who are not are kept by their id alone, as solves may name them. */
 export interface Account {
   name: string
+  /** Its bracket. */
+  groupe: string
   isShown: boolean
 }
 

@@ -1,9 +1,10 @@
 import { FieldError, text } from '../../model/readers.js'
 import { type Row, read, refuse, throwIfAny } from '../faults.js'
+import { readGroupe } from '../groupe.js'
 import type { Notes } from '../notes.js'
-import { id, idOrNull, naiveInstant, truth, unixSeconds, wholePoints } from '../values.js'
+import { id, idOrNull, later, naiveInstant, truth, unixSeconds, wholePoints } from '../values.js'
 import { fileOf } from './archive.js'
-import type { Account, Challenge, Contest, Solve } from './model.js'
+import type { Account, Awards, Challenge, Contest, Solve } from './model.js'
 import { readId, readTable, type Source } from './tables.js'
 
 /** The longest text that is taken over, before it is read as what it is. */
@@ -58,12 +59,13 @@ async function readConfig(source: Source, isFrozen: boolean): Promise<{ mode: un
 }
 
 async function readAccounts(source: Source, account: Contest['account']): Promise<Map<number, Account>> {
+  const brackets = await readBrackets(source)
   const accounts = new Map<number, Account>()
   await readTable(source, `${account}s`, ['id', 'name', 'hidden', 'banned'], (row) => {
     const own = readId(row, accounts)
     const isShown = !read(row, 'hidden', truth) && !read(row, 'banned', truth)
     if (!isShown) {
-      accounts.set(own, { name: '', isShown })
+      accounts.set(own, { name: '', groupe: '', isShown })
       source.leftOut.add(`${account}(s) that are hidden or banned`)
       return
     }
@@ -72,9 +74,29 @@ async function readAccounts(source: Source, account: Contest['account']): Promis
       name = `${account}-${own}`
       source.warnings.add(`${account}(s) without a name are called ${account}-ID`, own)
     }
-    accounts.set(own, { name, isShown })
+    accounts.set(own, { name, groupe: readBracket(row, brackets), isShown })
   })
   return accounts
+}
+
+/** Names of brackets by id. Versions before CTFd 3.7 have none. */
+async function readBrackets(source: Source): Promise<Map<number, string> | undefined> {
+  if (!source.archive.has('brackets')) return undefined
+  const brackets = new Map<number, string>()
+  await readTable(source, 'brackets', ['id', 'name'], (row) => {
+    const own = readId(row, brackets)
+    brackets.set(own, readGroupe(row, 'name', source.warnings, own))
+  })
+  return brackets
+}
+
+function readBracket(row: Row, brackets: ReadonlyMap<number, string> | undefined): string {
+  const bracket = brackets ? read(row, 'bracket_id', idOrNull) : null
+  if (bracket === null) return ''
+  const found = brackets?.get(bracket)
+  if (found === undefined)
+    throw new FieldError(`bracket_id names ${bracket}, which ${fileOf('brackets')} does not have`)
+  return found
 }
 
 async function readChallenges(source: Source): Promise<Map<number, Challenge>> {
@@ -185,19 +207,20 @@ function dropLate({ faults, leftOut }: Source, solves: Map<number, Solve>, freez
 }
 
 async function readAwards(source: Source, known: Known): Promise<Contest['awards']> {
-  const awards = new Map<number, number>()
+  const awards = new Map<number, Awards>()
   const { leftOut } = source
   const { before, accounts } = known
   await readTable(source, 'awards', ['value', `${known.account}_id`], (row) => {
     const account = readAccountId(row, known)
     const value = row.value === null ? 0 : read(row, 'value', wholePoints)
-    const date = before === undefined ? null : read(row, 'date', naiveInstant)
+    const date = read(row, 'date', naiveInstant)
     if (account === null) return leftOut.add(`award(s) without a ${known.account}`)
     if (!accounts.get(account)?.isShown) return leftOut.add('award(s) of hidden accounts')
     if (before !== undefined && date === null) throw new FieldError('date is missing, which --freeze needs')
     if (before !== undefined && date !== null && date >= before)
       return leftOut.add('award(s) at the freeze or after it')
-    awards.set(account, (awards.get(account) ?? 0) + value)
+    const sum = awards.get(account) ?? { value: 0, date: null }
+    awards.set(account, { value: sum.value + value, date: value === 0 ? sum.date : later(sum.date, date) })
   })
   return awards
 }
