@@ -28,7 +28,7 @@ export default defineConfig({
           name: 'fast',
           include: ['src/**/*.test.ts', 'test/*.test.ts', 'client/test/*.test.ts', 'web/src/**/*.test.ts'],
           globalSetup: servers,
-          provide: { share: 0.3 },
+          provide: { share: 0.15 },
         },
       },
       {

@@ -36,6 +36,7 @@ import { PREFIX, rewriteUrl } from './rootme/query.js'
 import { rootmeRoutes } from './rootme/routes.js'
 import { rubriquesRoutes } from './rubriques/routes.js'
 import type { Store } from './store/store.js'
+import { geleesRoutes } from './validations_gelees/routes.js'
 
 /** What the server needs of the options of `serve`, under the same names, and of what follows from them. */
 export interface AppOptions
@@ -124,6 +125,7 @@ export function buildApp({ store, options, metrics, observe, limits, log, wholeL
       const serveSession = serveActions(signedIn, deps, record('session'))
       sessionRoutes(serveSession, auth)
       exploitationRoutes(serveSession, { store, version: options.version, observe })
+      geleesRoutes(serveSession, { store })
     })
   })
 

@@ -176,6 +176,8 @@ export interface Principal {
 export interface ActionAnswer {
   body?: unknown
   headers?: Record<string, string>
+  /** The page that the body shows if the operation is a list. Its total is known. */
+  page?: Omit<Page<unknown>, 'rows'>
 }
 
 /** Registers one operation whose response is never cached. */

@@ -11,11 +11,15 @@ export interface Model {
   validations: Map<string, DumpLine>
   environnements: Map<number, DumpLine>
   comptes: Map<string, DumpLine & { cles: Cle[] }>
+  /** Validations that are not shown. */
+  gelees: Map<string, DumpLine>
+  /** The setting `gel`, in UTC. */
+  gel: string | undefined
 }
 
 export type Cle = { id: number; empreinte: string } & DumpLine
 
-type Table = keyof Model
+type Table = Exclude<keyof Model, 'gelees' | 'gel'>
 
 /** The table of each type, the key of a record, and the fields of its lines in the order of an export. */
 const kinds: Record<string, { table: Table; key: string[]; fields: string[] }> = {
@@ -61,6 +65,8 @@ export function emptyModel(): Model {
     validations: new Map(),
     environnements: new Map(),
     comptes: new Map(),
+    gelees: new Map(),
+    gel: undefined,
   }
 }
 
@@ -78,6 +84,7 @@ export function importIntoModel(
   for (const line of lines) {
     if (line.type === 'compte' && !withAccounts) return undefined
     if (line.partiel === true) return undefined
+    if (line.gelee === true && line.supprime !== true && before.gel === undefined) return undefined
     const id = `${line.type} ${JSON.stringify(keyOf(line))}`
     const known = named.get(id)
     if (known && meaningOf(known.line) !== meaningOf(line)) return undefined
@@ -87,13 +94,19 @@ export function importIntoModel(
   const all = [...named.values()]
   const put = all.filter(({ line }) => line.supprime !== true)
 
-  for (const { line, key } of all) if (line.supprime === true) removeFrom(model, kindOf(line).table, key)
+  for (const { line, key } of all) {
+    if (line.supprime !== true) continue
+    removeFrom(model, kindOf(line).table, key)
+    if (line.type === 'validation') model.gelees.delete(key as string)
+  }
   if (replace) {
     for (const { table } of Object.values(kinds)) {
       if (table === 'comptes' && !withAccounts) continue
       const kept = new Set(put.filter(({ line }) => kindOf(line).table === table).map(({ key }) => key))
       for (const key of [...model[table].keys()]) if (!kept.has(key)) removeFrom(model, table, key)
     }
+    const kept = new Set(put.filter(({ line }) => line.type === 'validation').map(({ key }) => key))
+    for (const key of [...model.gelees.keys()]) if (!kept.has(key)) model.gelees.delete(key)
   }
   const empreintes = put.flatMap(({ line }) => ((line.cles as Cle[]) ?? []).map(({ empreinte }) => empreinte))
   if (new Set(empreintes).size < empreintes.length) return undefined
@@ -102,6 +115,14 @@ export function importIntoModel(
   }
   for (const { line, key } of put) {
     const record = { ...recordOf(line) } as never
+    if (line.type === 'validation') {
+      if (!hasRecords(model, line)) return undefined
+      if (isLate(model, line)) {
+        if (!model.validations.has(key as string)) model.gelees.set(key as string, record)
+        continue
+      }
+      model.gelees.delete(key as string)
+    }
     ;(model[kindOf(line).table] as Map<unknown, unknown>).set(key, record)
   }
   for (const { line } of put) {
@@ -126,16 +147,64 @@ const LIVE_TYPES = ['rubrique', 'auteur', 'challenge', 'validation']
  */
 export function ingestIntoModel(before: Model, line: DumpLine): Model | undefined {
   if (!LIVE_TYPES.includes(line.type as string)) return undefined
-  const known = (before[kindOf(line).table] as Map<unknown, DumpLine>).get(keyOf(line))
+  const shown = (before[kindOf(line).table] as Map<unknown, DumpLine>).get(keyOf(line))
+  const known = shown ?? (line.type === 'validation' ? before.gelees.get(keyOf(line) as string) : undefined)
   if (line.supprime === true) {
     const hasAccount = [...before.comptes.values()].some(({ id_auteur }) => id_auteur === line.id_auteur)
     if (line.partiel === true || (line.type === 'auteur' && hasAccount)) return undefined
     return importIntoModel(before, [line], {})
   }
   if (line.partiel === true && !known) return undefined
-  const whole = line.partiel === true ? completed(known!, line) : line
   const isUndated = line.type === 'validation' && (line.date ?? undefined) === undefined
+  const staysFrozen = isUndated && known !== undefined && !shown
+  const whole = { ...(line.partiel === true ? completed(known!, line) : line), ...(staysFrozen && { gelee: true }) }
   return importIntoModel(before, [isUndated && known ? { ...whole, date: known.date } : whole], {})
+}
+
+/** What a live line is answered with. */
+export function resultOf(before: Model, line: DumpLine, after: Model | undefined): string {
+  if (!after) return 'refusee'
+  const isFrozen = line.type === 'validation' && line.supprime !== true && after.gelees.has(keyOf(line) as string)
+  if (isFrozen) return 'gelee'
+  return isSame(before, after) ? 'connue' : 'appliquee'
+}
+
+/** Whether two models are the same, whatever is frozen in them; or with what is frozen. */
+export function isSame(one: Model, other: Model, withGelees = true): boolean {
+  const text = (model: Model) => {
+    const frozen = withGelees ? [...model.gelees].sort(([a], [b]) => (a < b ? -1 : 1)) : []
+    return JSON.stringify([exportModel(model, { withAccounts: true }), frozen])
+  }
+  return text(one) === text(other)
+}
+
+/** The model after a change of the setting `gel`, and the keys that could not be applied. */
+export function freezeModel(before: Model, gel: string | undefined): { model: Model; refused: string[] } {
+  const model = { ...structuredClone(before), gel }
+  const refused: string[] = []
+  if (before.gel === undefined || (gel !== undefined && gel <= before.gel)) return { model, refused }
+  const orderOf = ({ date, id_auteur, id_challenge }: DumpLine) =>
+    [date ?? '9999-99', String(id_auteur).padStart(16, '0'), String(id_challenge).padStart(16, '0')].join()
+  const frozen = [...model.gelees].sort(([, a], [, b]) => (orderOf(a) < orderOf(b) ? -1 : 1))
+  for (const [key, record] of frozen) {
+    if (gel !== undefined && ((record.date ?? undefined) === undefined || (record.date as string) > gel)) continue
+    model.validations.set(key, record)
+    if (hasRecords(model, record) && isExact(model)) model.gelees.delete(key)
+    else {
+      model.validations.delete(key)
+      refused.push(key)
+    }
+  }
+  if (gel === undefined) model.gelees.clear()
+  return { model, refused }
+}
+
+function isLate({ gel }: Model, { date, gelee }: DumpLine): boolean {
+  return gel !== undefined && (gelee === true || (date ?? undefined) === undefined || (date as string) > gel)
+}
+
+function hasRecords({ auteurs, challenges }: Model, { id_auteur, id_challenge }: DumpLine): boolean {
+  return auteurs.has(id_auteur as number) && challenges.has(id_challenge as number)
 }
 
 /** The whole line with the same effect as a partial one: null makes a field unknown, as omitting it does in a whole line. */
@@ -147,10 +216,19 @@ function completed({ base, ...known }: DumpLine, { partiel: _, ...line }: DumpLi
 }
 
 /** What `export` must write, line by line. */
-export function exportModel(model: Model, withAccounts: boolean): DumpLine[] {
+export function exportModel(
+  model: Model,
+  { withAccounts, withGelees = false }: { withAccounts: boolean; withGelees?: boolean },
+): DumpLine[] {
   const types = Object.keys(kinds).filter((type) => type !== 'compte' || withAccounts)
+  const recordsOf = (type: string): DumpLine[] => {
+    const shown = [...(model[kinds[type]!.table] as Map<unknown, DumpLine>).values()].sort(byKey(type))
+    if (type !== 'validation' || !withGelees) return shown
+    const frozen = [...model.gelees.values()].filter((record) => hasRecords(model, record)).sort(byKey(type))
+    return [...shown, ...frozen.map((record) => ({ ...record, gelee: true }))]
+  }
   return types.flatMap((type) =>
-    [...(model[kinds[type]!.table] as Map<unknown, DumpLine>).values()].sort(byKey(type)).map((record) => {
+    recordsOf(type).map((record) => {
       const line: DumpLine = { type, ...record }
       if (type === 'auteur') {
         const base = line.base as number
@@ -236,7 +314,7 @@ function recordOf(line: DumpLine): DumpLine {
 function meaningOf(line: DumpLine): string {
   if (line.supprime === true) return 'supprime'
   const { score, score_base } = line
-  return JSON.stringify([recordOf(line), line.type === 'auteur' ? [score, score_base] : []])
+  return JSON.stringify([recordOf(line), line.type === 'auteur' ? [score, score_base] : [], line.gelee === true])
 }
 
 function byKey(type: string): (a: DumpLine, b: DumpLine) => number {

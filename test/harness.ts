@@ -110,11 +110,13 @@ export function importInto(
 }
 
 /** The whole store as dump lines. */
-export async function exportFrom(store: Store, options: { withAccounts?: boolean } = {}): Promise<DumpLine[]> {
+export async function exportFrom(
+  store: Store,
+  options: { withAccounts?: boolean; withGelees?: boolean } = {},
+): Promise<DumpLine[]> {
   return store.read(async (db) => {
     let text = ''
-    for await (const piece of exportText(db, { format: 'ndjson', withAccounts: options.withAccounts === true }))
-      text += piece
+    for await (const piece of exportText(db, { format: 'ndjson', ...options })) text += piece
     return text
       .split('\n')
       .filter(Boolean)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TieBreak } from '../src/model/store-settings.js'
-import { changeSetting } from '../src/portal/settings.js'
+import { changeGel, changeSetting } from '../src/portal/settings.js'
 import { everythingOf, expectAsRecords } from './compare.js'
 import { randomPortal } from './fixtures.js'
 import {
@@ -42,18 +42,23 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
 
   test('changes every response to the next request, and every cached response is right after any lines', async () => {
     const targets = everythingOf(new Model(START))
-    const anyBatches = fc.array(fc.array(anyLiveLine, { minLength: 1, maxLength: 6 }), { maxLength: 5 })
+    const anyLines = fc.array(anyLiveLine, { minLength: 1, maxLength: 6 })
+    const anyBatches = fc.array(fc.tuple(anyGel, anyLines), { maxLength: 5 })
     await fc.assert(
       fc.asyncProperty(anyBatches, fc.constantFrom<TieBreak>('aucun', 'date'), async (batches, departage) => {
         await importInto(server.store, START, { replace: true })
         await changeSetting(server.store, 'departage', departage)
         await expectAsRecords(server, targets, departage)
-        for (const lines of batches) {
+        for (const [gel, lines] of batches) {
+          await changeGel(server.store, gel)
+          await expectAsRecords(server, targets, departage)
           await post(lines)
           await expectAsRecords(server, targets, departage)
           await post(lines)
           await expectAsRecords(server, targets, departage)
         }
+        await changeGel(server.store, undefined)
+        await expectAsRecords(server, targets, departage)
       }),
       { numRuns: shareOf(4) },
     )
@@ -67,6 +72,8 @@ const challengeId = lineIds('challenge', 'id_challenge')
 const anyDate = fc.constantFrom(
   ...['2024-01-05T00:00:00Z', '2024-02-29T23:59:59Z', '2026-03-01T00:00:00Z', '0000-06-01T00:00:00Z', null],
 )
+/** Mostly no freeze; otherwise one that hides some of these dates. */
+const anyGel = fc.constantFrom(undefined, undefined, '2024-01-01T00:00:00Z', '2024-02-29T23:59:59Z')
 const statut = fc.constantFrom('6forum', '5poubelle', '')
 const points = fc.option(fc.integer({ min: 0, max: 60 }), { nil: undefined })
 

@@ -125,6 +125,7 @@ describe.each(engines)('on %s, POST /validations', (engine) => {
       appliquees: 3,
       connues: 1,
       refusees: 8,
+      gelees: 0,
       lignes: [
         { ligne: 1, resultat: 'appliquee' },
         { ligne: 2, resultat: 'connue' },

@@ -87,6 +87,7 @@ test.each(engines)('a session from before sessions by key stays valid after the 
 /** Reverts the store to the schema of the first release. */
 async function revertToFirstSchema(db: Db): Promise<void> {
   for (const sql of [
+    'drop table validations_gelees',
     'drop table groupes',
     'drop index auteurs_groupes',
     'alter table auteurs drop column groupe_plie',

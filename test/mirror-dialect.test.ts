@@ -39,7 +39,7 @@ function withoutUnsupported(lines: DumpLine[]): DumpLine[] {
   return lines
     .filter(({ type, id_rubrique }) => type !== 'rubrique' || used.has(id_rubrique))
     .map(({ descriptif, ...line }) => {
-      const { lang, statut, groupe, ...rest } = line
+      const { lang, statut, groupe, date_score, ...rest } = line
       if (line.type === 'auteur') return statut === undefined ? rest : { ...rest, statut }
       if (line.type === 'environnement_virtuel') return rest
       const { url_challenge: url } = line

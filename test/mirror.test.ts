@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { changeGel } from '../src/portal/settings.js'
 import { portail, randomPortal } from './fixtures.js'
 import {
   type DumpLine,
@@ -30,9 +31,9 @@ async function begin(dump: readonly DumpLine[], engine: Engine = 'sqlite'): Prom
 const pass = (settings: Parameters<typeof mirrorInto>[2] = {}) =>
   mirrorInto(copy.store, origin.url, { key: origin.key, ...settings })
 
-/** Paths without their leading slash, which the API does not send. */
+/** Without the dates of scores, and paths without their leading slash, which the API does not send. */
 async function expectedCopy(server: TestServer): Promise<DumpLine[]> {
-  return (await exportFrom(server.store)).map((line) => {
+  return (await exportFrom(server.store)).map(({ date_score: _, ...line }) => {
     const { url_challenge: url } = line
     return typeof url === 'string' ? { ...line, url_challenge: url.replace(/^\/+/, '') } : line
   })
@@ -50,6 +51,23 @@ describe.each(engines)('a mirror on %s', (engine) => {
     expect(second.tallies).toEqual([])
     expect(second.requests.requests).toBe(first.requests.requests)
     expect(second.requests.unchanged).toBe(second.requests.requests)
+  })
+
+  test('a frozen copy does not show later solves; after the end of the freeze, the next pass makes it equal again', async () => {
+    await begin(portail, engine)
+    await changeGel(copy.store, '2025-03-02T00:00:00Z')
+    const isLate = ({ type, date }: DumpLine) => type === 'validation' && !(String(date) <= '2025-03-02T00:00:00Z')
+    const late = portail.filter(isLate).length
+    expect(late).toBeGreaterThan(0)
+    await pass()
+    const solves = async () => (await exportFrom(copy.store)).filter(({ type }) => type === 'validation')
+    expect(await solves()).toEqual(
+      (await expectedCopy(origin)).filter((line) => line.type === 'validation' && !isLate(line)),
+    )
+    await pass()
+    expect(await changeGel(copy.store, undefined)).toMatchObject({ applied: late, refused: [] })
+    await pass()
+    expect(await exportFrom(copy.store)).toEqual(await expectedCopy(origin))
   })
 
   test('applies every change of the portal in the next pass, and reports it', async () => {

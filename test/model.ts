@@ -46,13 +46,16 @@ export class Model {
     lines: Iterable<DumpLine>,
     hiddenStatuts = ['5poubelle'],
     private readonly departage: 'aucun' | 'date' = 'aucun',
+    gel?: string,
   ) {
     const byType = groupBy([...lines] as Row[], (line) => line.type)
     const sorted = (type: string, id: string) => (byType.get(type) ?? []).toSorted((a, b) => a[id] - b[id])
     this.rubriques = sorted('rubrique', 'id_rubrique')
     this.challenges = sorted('challenge', 'id_challenge')
     this.environnements = sorted('environnement_virtuel', 'id_environnement_virtuel')
-    this.validations = (byType.get('validation') ?? []).map((line) => ({ ...line, date: utc(line.date) }))
+    this.validations = (byType.get('validation') ?? [])
+      .map((line) => ({ ...line, date: utc(line.date) }))
+      .filter(({ date }) => gel === undefined || (date !== null && date <= gel))
     this.challengesById = new Map(this.challenges.map((row) => [row.id_challenge, row]))
     this.validationsByAuteur = groupBy(this.validations, (row) => row.id_auteur)
     this.validationsByChallenge = groupBy(this.validations, (row) => row.id_challenge)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TieBreak } from '../src/model/store-settings.js'
-import { changeSetting } from '../src/portal/settings.js'
+import { changeGel, changeSetting } from '../src/portal/settings.js'
 import { expectAsModel, walkAsModel } from './compare.js'
 import { anyPortal, randomPortal } from './fixtures.js'
 import { type DumpLine, engines, importInto, startServer, type TestServer } from './harness.js'
@@ -20,10 +20,19 @@ describe.each(engines)('any portal on %s', (engine) => {
   afterAll(() => server.close())
 
   /** Replaces the portal of the server with these lines. */
-  async function replacePortal(lines: DumpLine[], departage: TieBreak = 'aucun'): Promise<Model> {
+  async function replacePortal(lines: DumpLine[], departage: TieBreak = 'aucun', gel?: string): Promise<Model> {
+    await changeGel(server.store, undefined)
     await changeSetting(server.store, 'departage', departage)
+    if (gel) {
+      await importInto(
+        server.store,
+        lines.filter(({ type }) => type !== 'validation'),
+        { replace: true },
+      )
+      await changeGel(server.store, gel)
+    }
     await importInto(server.store, lines, { replace: true })
-    return new Model(lines, undefined, departage)
+    return new Model(lines, undefined, departage, gel)
   }
 
   test('every page of every list has the right rows, whatever the page size, and next leads through all pages', async () => {
@@ -103,6 +112,32 @@ describe.each(engines)('any portal on %s', (engine) => {
         }
         for (const { id_environnement_virtuel } of model.environnements) {
           await expectAsModel(server, model, `/environnements_virtuels/${id_environnement_virtuel}`)
+        }
+      }),
+      { numRuns: shareOf(8) },
+    )
+  })
+
+  test('while the rankings are frozen, every read answers as if the portal had no later validations', async () => {
+    const anyGel = fc.constantFrom('2000-01-01T00:00:00Z', '2024-01-31T23:59:59Z', '2024-02-10T00:00:00Z')
+    await fc.assert(
+      fc.asyncProperty(anyPortal, anyGel, anyTieBreak, async (lines, gel, departage) => {
+        const model = await replacePortal(lines, departage, gel)
+        const { rubriques, periodes } = knownOf(lines)
+        const parts = [...rubriques.map((id) => `?id_rubrique=${id}`), ...periodes.map((each) => `?periode=${each}`)]
+        for (const list of [...LISTS, ...parts.map((part) => `/classement${part}`)]) {
+          await walkAsModel(server, model, `${list}${list.includes('?') ? '&' : '?'}limite=40`)
+        }
+        for (const part of ['', ...parts]) await expectAsModel(server, model, `/classement/histogramme${part}`)
+        await expectAsModel(server, model, '/classement/periodes')
+        for (const { id_auteur } of model.auteurs) {
+          await expectAsModel(server, model, `/auteurs/${id_auteur}`)
+          await expectAsModel(server, model, `/auteurs/${id_auteur}/progression`)
+        }
+        for (const { id_challenge } of model.challenges) {
+          await expectAsModel(server, model, `/challenges/${id_challenge}`)
+          await expectAsModel(server, model, `/challenges/${id_challenge}/progression`)
+          await walkAsModel(server, model, `/challenges/${id_challenge}/validations?limite=20`)
         }
       }),
       { numRuns: shareOf(8) },

@@ -52,6 +52,8 @@ export function anyRequest(known: Known): fc.Arbitrary<Asked> {
     [2, list('/rubriques', known)],
     [3, list('/classement/histogramme', known)],
     [2, list('/classement/periodes', known)],
+    [1, list('/classement/regles', known)],
+    [3, list('/groupes', known)],
     [6, detail('challenges', 'id_challenge', known)],
     [6, detail('auteurs', 'id_auteur', known)],
     [2, detail('challenges', 'id_challenge', known, '/progression')],
@@ -100,6 +102,8 @@ const LISTS: Record<string, Record<string, Kind>> = {
   '/challenges/{id_challenge}/validations': { debut_validations: 'debut', limite: 'limite' },
   '/rubriques': {},
   '/classement/periodes': {},
+  '/classement/regles': {},
+  '/groupes': { debut_groupes: 'debut', limite: 'limite' },
   '/classement/histogramme': { id_rubrique: 'rubrique', periode: 'periode', groupe: 'word' },
 }
 

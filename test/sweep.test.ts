@@ -243,6 +243,8 @@ describe.each(engines)('every route on %s', (engine) => {
       const queries = [
         '',
         ...(takes('limite') ? ['?limite=1', '?limite=0'] : takes('periode') ? ['?periode=x'] : []),
+        ...(takes('id_auteur[]') ? ['?id_auteur=1,2,3'] : []),
+        ...(takes('groupe') ? ['?groupe=lyc%C3%A9e%20b'] : []),
         ...(takes('format') ? ['?format=csv', '?format=json'] : []),
       ]
       const seen = new Set<number>()
@@ -257,7 +259,7 @@ describe.each(engines)('every route on %s', (engine) => {
     for (const [template, seen] of statuses) {
       const expected = template.includes('{')
         ? [200, 304, 400, 404]
-        : ['/rubriques', '/classement/periodes', '/ctftime'].includes(template)
+        : ['/rubriques', '/classement/periodes', '/classement/regles', '/ctftime'].includes(template)
           ? [200, 304]
           : [200, 304, 400]
       expect([template, [...seen].sort()]).toEqual([template, expected])

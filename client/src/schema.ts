@@ -449,6 +449,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/validations/gelees": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the validations that are stored but not shown
+         * @description For an operator's own session. By date, unknown dates last, then by author and challenge.
+         */
+        get: operations["get_validations_gelees"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1556,6 +1576,7 @@ export interface operations {
                          * @enum {unknown}
                          */
                         departage: "aucun" | "date";
+                        gel: string | null;
                     };
                 };
             };
@@ -1722,6 +1743,8 @@ export interface operations {
                     supprime?: boolean;
                     /** @description True changes the named fields of an existing record and no other. */
                     partiel?: boolean;
+                    /** @description True stores a validation without showing it, while the rankings are frozen. */
+                    gelee?: boolean;
                 } & {
                     [key: string]: unknown;
                 };
@@ -1741,6 +1764,8 @@ export interface operations {
                     supprime?: boolean;
                     /** @description True changes the named fields of an existing record and no other. */
                     partiel?: boolean;
+                    /** @description True stores a validation without showing it, while the rankings are frozen. */
+                    gelee?: boolean;
                 } & {
                     [key: string]: unknown;
                 };
@@ -1762,10 +1787,10 @@ export interface operations {
                             /** @description The number of the line in the body, from 1. */
                             ligne: number;
                             /**
-                             * @description Applied, already stored, or refused.
+                             * @description Applied, already stored, refused, or stored but not shown while the rankings are frozen.
                              * @enum {unknown}
                              */
-                            resultat: "appliquee" | "connue" | "refusee";
+                            resultat: "appliquee" | "connue" | "refusee" | "gelee";
                             /** @description Why it is refused. */
                             raison?: string;
                             /** @description Of a refused line: fields that a record of the type does not have, ten at most. */
@@ -1773,6 +1798,7 @@ export interface operations {
                             /** @description True where there was no time for it: send it again as it is. */
                             reessayer?: boolean;
                         }[];
+                        gelees: number;
                     };
                 };
             };
@@ -2138,6 +2164,8 @@ export interface operations {
                             environnements_virtuels: number;
                             /** @description What the store takes on the disk. */
                             octets: number;
+                            /** @description Validations that are stored but not shown. */
+                            validations_gelees: number;
                         };
                         trafic: {
                             /** @description Processes that serve on this node; the counts are theirs together. */
@@ -2159,6 +2187,53 @@ export interface operations {
                             }[];
                         };
                     };
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            408: components["responses"]["Problem408"];
+            414: components["responses"]["Problem414"];
+            429: components["responses"]["Problem429"];
+            431: components["responses"]["Problem431"];
+            500: components["responses"]["Problem500"];
+            501: components["responses"]["Problem501"];
+            503: components["responses"]["Problem503"];
+            505: components["responses"]["Problem505"];
+        };
+    };
+    get_validations_gelees: {
+        parameters: {
+            query?: {
+                /** @description Zero-based row that the page of the list starts at; past the end the list is empty. */
+                debut_gelees?: number;
+                /** @description Rows a page. */
+                limite?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    Link: components["headers"]["Link"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "X-Parametres-Ignores": components["headers"]["X-Parametres-Ignores"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description An identifier, carried as a string of digits. */
+                        id_auteur: string;
+                        nom: string | null;
+                        /** @description An identifier. */
+                        id_challenge: number;
+                        titre: string | null;
+                        date: string | null;
+                    }[];
                 };
             };
             400: components["responses"]["Problem400"];

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { Count, endpoint, IdText, Score, Text } from '../contract.js'
+import { Count, endpoint, IdText, Instant, OrNull, Score, Text } from '../contract.js'
 import { TIE_BREAKS } from '../model/store-settings.js'
 import { equals, id, ids, offset, type Parameter, ParameterError, pageSize } from '../parameters.js'
 
@@ -115,6 +115,10 @@ const Regles = Type.Object({
     description:
       'How equal scores are ranked: they share a place, or the author who reached the score first comes first.',
   }),
+  gel: OrNull({
+    ...Instant,
+    description: 'Validations later than this are not shown, nor are new ones without a date; null if all are shown.',
+  }),
 })
 
 export const getRegles = endpoint({
@@ -125,8 +129,8 @@ export const getRegles = endpoint({
   response: Regles,
 })
 
-export function presentRegles({ departage }: Static<typeof Regles>): Static<typeof Regles> {
-  return { departage }
+export function presentRegles({ departage, gel }: Static<typeof Regles>): Static<typeof Regles> {
+  return { departage, gel }
 }
 
 export interface PeriodeRow {

@@ -1,9 +1,10 @@
-import { FIRST } from '../store/counted/key.js'
 import type { Db } from '../store/store.js'
 import type { HistogrammeRow } from './contract.js'
 import type { Ranking } from './rank.js'
 
 const MAX_TRANCHES = 30
+/** Sorts before the date of every author with a score. */
+const BEFORE_ALL = Number.MIN_SAFE_INTEGER
 
 /** How many authors of a ranking have how many points: one place is sought for each range, however many authors there are. */
 export async function findHistogramme(db: Db, ranking: Ranking): Promise<HistogrammeRow> {
@@ -13,7 +14,7 @@ export async function findHistogramme(db: Db, ranking: Ranking): Promise<Histogr
   const largeur = widthFor(score_max)
   const bounds = first ? Array.from({ length: Math.floor(score_max / largeur) + 1 }, (_, i) => i * largeur) : []
   const above = await Promise.all(
-    bounds.map((de) => ranking.rank(db, ranking.keyOf({ score: de + largeur - 1, date: FIRST.date }))),
+    bounds.map((de) => ranking.rank(db, ranking.keyOf({ score: de + largeur - 1, date: BEFORE_ALL }))),
   )
   const tranches = bounds.map((de, i) => {
     const atLeast = i === 0 ? nb_auteurs : (above[i - 1] as number)

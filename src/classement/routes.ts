@@ -1,6 +1,6 @@
 import { listAnswer, type ServeRead } from '../contract.js'
 import { invalidParameter } from '../errors.js'
-import { readSetting } from '../store/settings.js'
+import { readSettings } from '../store/settings.js'
 import {
   getHistogramme,
   getRegles,
@@ -36,7 +36,10 @@ export function classementRoutes(serve: ServeRead): void {
 
   serve(listPeriodes, async ({ db }) => ({ body: (await findPeriodes(db)).map(presentPeriode) }))
 
-  serve(getRegles, async ({ db }) => ({ body: presentRegles({ departage: await readSetting(db, 'departage') }) }))
+  serve(getRegles, async ({ db }) => {
+    const { departage, gel } = await readSettings(db)
+    return { body: presentRegles({ departage: departage.value, gel: gel.value }) }
+  })
 }
 
 interface Restrictions {

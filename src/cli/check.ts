@@ -49,5 +49,5 @@ async function work(store: Store, isRepaired: boolean, progress: Progress): Prom
 }
 
 function pluralOf(label: string): string {
-  return label.endsWith('y') ? `${label.slice(0, -1)}ies` : `${label}s`
+  return /[^aeiou]y$/.test(label) ? `${label.slice(0, -1)}ies` : `${label}s`
 }

@@ -18,6 +18,7 @@ const OPTIONS = {
     parse: oneOf(FORMATS),
   },
   withAccounts: { description: 'export accounts and key hashes too, in a dump; keep it secret' },
+  withGelees: { description: 'export frozen validations too, in a dump; keep it secret' },
 }
 
 export function exportCommand(): Command {
@@ -26,8 +27,9 @@ export function exportCommand(): Command {
     .action(async (ressource: string | undefined, options: OptionsOf<typeof OPTIONS>, self: Command) => {
       const fault = formatFault({ ...options, ressource })
       if (fault) self.error(`error: ${fault}`)
-      if (options.withAccounts && (ressource || options.format !== 'ndjson'))
-        self.error('error: --with-accounts only works for a whole dump in ndjson')
+      const isDump = !ressource && options.format === 'ndjson'
+      if (options.withAccounts && !isDump) self.error('error: --with-accounts only works for a whole dump in ndjson')
+      if (options.withGelees && !isDump) self.error('error: --with-gelees only works for a whole dump in ndjson')
       await withStore(options.database, { create: false }, (store) =>
         store.read(async (db) => {
           const text = Readable.from(exportText(db, { ...options, ressource }))

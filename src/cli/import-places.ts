@@ -33,7 +33,8 @@ function remedy({ departage, differing, hasDates }: ComparedPlaces): string {
   if (!hasDates) return 'No setting reproduces the places of the file, because it has no times.'
   const other: TieBreak = departage === 'date' ? 'aucun' : 'date'
   const rest = differing[other] === 0 ? 'none' : String(differing[other])
-  return `With departage ${other}, ${rest} would differ: palmares settings set departage ${other}`
+  const advice = differing[other] < differing[departage] ? `: palmares settings set departage ${other}` : ''
+  return `With departage ${other}, ${rest} would differ${advice}`
 }
 
 function shown(nom: string): string {

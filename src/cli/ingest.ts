@@ -26,24 +26,25 @@ export function ingestCommand(): Command {
       'after',
       `
 A line replaces its record whole; with "partiel":true it changes the fields that it names.
-Each line is answered on standard output, in order: {"ligne":1,"resultat":"appliquee"}, "connue" where the portal holds
-just that, or "refusee" with the reason. The exit status is 1 where a line was refused. Validations may be sent again.`,
+Each line is answered on standard output, in order: {"ligne":1,"resultat":"appliquee"}, "connue" if the portal has
+it already, "gelee" if the setting gel hides it, or "refusee" with the reason. The exit status is 1 if a line was refused. Validations may be sent again.`,
     )
     .action(async (file: string, { database: url, refusedOnly = false }: OptionsOf<typeof OPTIONS>) => {
       const { stream } = openDump(file)
       const unread = noteUnread()
-      const total = { appliquees: 0, connues: 0, refusees: 0 }
+      const total = tally([])
       await withStore(url, { create: false }, async (store) => {
         for await (const lines of readLines(stream)) {
           for await (const results of applyInBatches(store, lines)) {
             const counts = tally(results)
-            for (const name of ['appliquees', 'connues', 'refusees'] as const) total[name] += counts[name]
+            for (const name of Object.keys(total) as (keyof typeof total)[]) total[name] += counts[name]
             await answer(refusedOnly ? results.filter(({ resultat }) => resultat === 'refusee') : results)
             if (unread.error) throw nobodyReads(results, unread.error)
           }
         }
       })
-      tell(`${total.appliquees} applied, ${total.connues} known, ${total.refusees} refused`)
+      const frozen = total.gelees > 0 ? `, ${total.gelees} frozen` : ''
+      tell(`${total.appliquees} applied, ${total.connues} known${frozen}, ${total.refusees} refused`)
       if (total.refusees > 0) throw new CommandError(`${total.refusees} line(s) were refused`)
     })
 }

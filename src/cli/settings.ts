@@ -2,11 +2,11 @@ import { Command } from 'commander'
 import { CommandError } from '../forms.js'
 import { SETTING_NAMES, type SettingName, STORE_SETTINGS } from '../model/store-settings.js'
 import { database, type OptionsOf } from '../options.js'
-import { changeSetting } from '../portal/settings.js'
+import { changeGel, changeSetting, type GelChange } from '../portal/settings.js'
 import { readSettings } from '../store/settings.js'
 import { command, withStore } from './command.js'
 import { showImport } from './import-progress.js'
-import { print, printJson, printTable } from './output.js'
+import { print, printJson, printTable, tell } from './output.js'
 import { startProgress } from './progress.js'
 
 const shownSettings = { database, json: { description: 'print JSON' } }
@@ -70,6 +70,7 @@ function unsetCommand(): Command {
 }
 
 async function change(url: string, name: SettingName, value: unknown): Promise<void> {
+  if (name === 'gel') return changeFreeze(url, value as string | undefined)
   const progress = startProgress()
   const onStage = showImport(progress, () => undefined)
   const changed = await withStore(url, { create: false }, (store) =>
@@ -86,8 +87,32 @@ function settingName(name: string): SettingName {
   return found
 }
 
+async function changeFreeze(url: string, value: string | undefined): Promise<void> {
+  // Printed before the commit, so that nothing is dropped unseen.
+  const onRefused = (refused: GelChange['refused']) => {
+    for (const { line, reason } of refused)
+      tell(`${value === undefined ? 'dropped' : 'still frozen'}: ${JSON.stringify(line)}: ${reason}`)
+  }
+  const change = await withStore(url, { create: false }, (store) => changeGel(store, value, onRefused))
+  const { isChanged, applied, known, refused } = change
+  print(`gel is ${isChanged ? 'now ' : ''}${value ?? NONE}${isChanged ? '' : ' already'}`)
+  if (!isChanged) return
+  if (value !== undefined) {
+    print(
+      'From now on, validations dated later or without a date are stored but not shown. What is shown already stays.',
+    )
+  }
+  if (value === undefined || applied + known + refused.length > 0) {
+    print(`${applied} frozen validation(s) applied, ${known} known already, ${refused.length} refused`)
+  }
+}
+
+/** What stands for a setting without a value. */
+const NONE = 'none'
+
 /** A value as `settings set` takes it. */
 function textOf(value: unknown): string {
+  if (value === null) return NONE
   if (!Array.isArray(value)) return String(value)
   return value.length === 0 ? '""' : value.join(',')
 }

@@ -1,20 +1,26 @@
-import type { Page } from '../contract.js'
+import type { Endpoint, Page } from '../contract.js'
 
 /** Clients and proxies refuse long headers. A list of 500 ids makes each link almost as long as an address may be. */
 const MAX_LINK_CHARACTERS = 8_192
 
 /**
  * The Link header of a page (RFC 8288): first, prev and next where that page exists, last where the total is known. Links that
- * are too long together lack the least useful ones. `address` is the absolute address without a query, `kept` the filters and
- * the page size that the client sent.
+ * are too long together lack the least useful ones. `address` is the absolute address without a query, `kept` what the endpoint
+ * knows of the query that the client sent.
  */
 export function linkHeader(
   address: string,
-  debutName: string,
-  kept: [string, string][],
+  endpoint: Pick<Endpoint, 'query'>,
+  kept: readonly [string, string][],
   page: Omit<Page<unknown>, 'rows'>,
 ): string {
-  const filters = kept.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}&`).join('')
+  const debutName = Object.keys(endpoint.query).find((name) => name.startsWith('debut_')) as string
+  // Links name the page by its row alone.
+  const filters = kept
+    .filter(([name]) => name !== debutName && name !== 'autour_de')
+    // A comma needs no escape in a query, and lists of ids have many.
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value).replaceAll('%2C', ',')}&`)
+    .join('')
   const link = (rel: string, debut: number) => ({
     rel,
     text: `<${address}?${filters}${debutName}=${debut}>; rel="${rel}"`,

@@ -124,9 +124,9 @@ export function serveActions(
       },
       ...(isBulk ? { bodyLimit: bounds.maxBulkBytes } : {}),
       handler: async (request, reply) => {
-        const { values } = readQuery(endpoint, request, reply, bounds)
+        const query = readQuery(endpoint, request, reply, bounds)
         const given = {
-          parameters: { ...readPath(endpoint, request, bounds), ...values } as never,
+          parameters: { ...readPath(endpoint, request, bounds), ...query.values } as never,
           body: request.body,
           principal: request.principal,
           address: addressOf(request),
@@ -137,6 +137,11 @@ export function serveActions(
           .code(endpoint.status)
           .header('cache-control', 'no-store')
           .headers(answer.headers ?? {})
+        if (answer.page) {
+          const address = `${origins.baseUrl(request)}${pathOf(endpoint, request)}`
+          reply.header('link', linkHeader(address, endpoint, query.kept, answer.page))
+          reply.header('x-total-count', String(answer.page.total))
+        }
         if (answer.body === undefined) return reply.send()
         return reply.header('content-type', JSON_TYPE).send(toJsonBuffer(answer.body))
       },
@@ -181,21 +186,10 @@ function makeReady(endpoint: Endpoint, answer: Answer<TSchema>, query: ReadQuery
   const ready: Ready = { body, etag: etagOf(body) }
   if (query.ignored !== undefined) ready.ignored = query.ignored
   if (answer.page) {
-    if (endpoint.paged)
-      ready.link = linkHeader(address, debutName(endpoint), linkParameters(endpoint, query), answer.page)
+    if (endpoint.paged) ready.link = linkHeader(address, endpoint, query.kept, answer.page)
     if (answer.page.total !== undefined) ready.total = String(answer.page.total)
   }
   return ready
-}
-
-/** Links name the page by its row alone. */
-function linkParameters(endpoint: Endpoint, query: ParsedQuery): [string, string][] {
-  const debut = debutName(endpoint)
-  return query.kept.filter(([name]) => name !== debut && name !== 'autour_de')
-}
-
-function debutName(endpoint: Endpoint): string {
-  return Object.keys(endpoint.query).find((name) => name.startsWith('debut_')) as string
 }
 
 /** Throws `scope_required` if the credential lacks the scope of the operation. */

@@ -43,7 +43,7 @@ export async function readingsOf(db: Db, noun: Noun, ids: readonly number[]): Pr
   return new Map(rows.map(({ id, lecture }) => [id, String(lecture)]))
 }
 
-/** An author of the copy, with the dates of the solves; undefined if the copy lacks the author. */
+/** An author of the copy, with the dates of the solves, frozen ones too; undefined if the copy lacks the author. */
 export async function findAuteur(
   db: Db,
   id: number,
@@ -51,8 +51,9 @@ export async function findAuteur(
   const [auteur] = await db.select<Record<string, unknown>>('select * from auteurs where id_auteur = ?', id)
   if (!auteur) return undefined
   const rows = await db.select<{ id_challenge: number; date: number }>(
-    'select id_challenge, date from validations where id_auteur = ?',
-    id,
+    `select id_challenge, date from validations where id_auteur = ?
+     union all select id_challenge, date from validations_gelees where id_auteur = ?`,
+    ...[id, id],
   )
   const dateOf = (date: number) => (date === UNKNOWN_DATE ? null : formatInstant(date))
   return { auteur, validations: new Map(rows.map(({ id_challenge, date }) => [id_challenge, dateOf(date)])) }

@@ -1,3 +1,5 @@
+import { parseInstant } from '../instant.js'
+import { readGel } from '../store/settings.js'
 import type { Line } from './batch.js'
 import type { Pass } from './context.js'
 import { findAuteur, findLogins, type Known } from './copy.js'
@@ -66,12 +68,14 @@ function newNames(known: Known, rubriques: readonly Rubrique[]): Rubrique[] {
 /** Keeps an author's total; removes solves that the portal no longer lists. */
 export async function takeAuteur(pass: Pass, id: number, read: AuteurRead, path: string): Promise<string | undefined> {
   const { store, batch, known, touched } = pass
-  const before = await store.read((db) => findAuteur(db, id))
-  const told = new Map(read.validations.map(({ id_challenge, date }) => [id_challenge, date]))
-  const isWhole = [...told.keys()].every((id_challenge) => known.challenges.has(id_challenge))
+  const [before, gel] = await store.read(async (db) => [await findAuteur(db, id), await readGel(db)])
+  const listed = new Map(read.validations.map(({ id_challenge, date }) => [id_challenge, date]))
+  // What the copy freezes counts for the total at once and again at the end of the freeze, unless it is read again then.
+  const isLate = (date: string | null) => gel !== undefined && (date === null || Number(parseInstant(date)) > gel)
+  const isWhole = [...listed].every(([id_challenge, date]) => known.challenges.has(id_challenge) && !isLate(date))
   const lines: Line[] = [{ type: 'auteur', id_auteur: id, ...read.fields }]
   let points = 0
-  for (const [id_challenge, date] of told) {
+  for (const [id_challenge, date] of listed) {
     const score = known.challenges.get(id_challenge)
     if (score === undefined) continue
     points += score
@@ -80,7 +84,7 @@ export async function takeAuteur(pass: Pass, id: number, read: AuteurRead, path:
     }
   }
   for (const id_challenge of before?.validations.keys() ?? []) {
-    if (!told.has(id_challenge)) lines.push({ type: 'validation', id_auteur: id, id_challenge, supprime: true })
+    if (!listed.has(id_challenge)) lines.push({ type: 'validation', id_auteur: id, id_challenge, supprime: true })
   }
   batch.put(lines, path)
   if (!known.auteurs.has(id)) touched.added.add(id)

@@ -122,6 +122,9 @@ const dateOfValidation = {
 /** Year and month in UTC, as the number 202601. */
 const month = { ...INTEGER_OR_NULL, of: (date: number) => (date === UNKNOWN_DATE ? null : monthOf(date)) }
 
+/** Whether the line is of a validation that is stored but not shown; the merge decides where it is stored. */
+const mark = { ...INTEGER, read: read.boolean, show: (value: number | undefined) => (value === 1 ? true : null) }
+
 export const validations = kind({
   type: 'validation',
   label: 'solve',
@@ -131,6 +134,7 @@ export const validations = kind({
     id_auteur: refersTo('auteurs', id),
     id_challenge: refersTo('challenges', id),
     date: twinned(dateOfValidation, { mois: month }),
+    gelee: staged('gelee', mark),
   },
   flat: ['id_auteur', 'id_challenge', 'date'],
   isLive: true,

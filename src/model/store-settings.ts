@@ -1,3 +1,4 @@
+import { formatInstant, parseInstant } from '../instant.js'
 import { lowerAscii } from '../text.js'
 
 /**
@@ -23,7 +24,7 @@ const MAX_STATUTS = 100
 const MAX_STATUT_CHARACTERS = 100
 
 const statuts_masques: StoreSetting<readonly string[]> = {
-  description: 'Authors of these statuts hold no place.',
+  description: 'statuts without a place',
   form: `up to ${MAX_STATUTS} statuts, comma-separated; "" for none`,
   default: ['5poubelle'],
   parse(text) {
@@ -37,18 +38,28 @@ const statuts_masques: StoreSetting<readonly string[]> = {
 }
 
 const departage: StoreSetting<TieBreak> = {
-  description:
-    'How equal scores are ranked: `aucun`, they share a place; `date`, the first to reach the score comes first.',
+  description: 'equal scores: shared places (aucun), or the first to reach it leads (date)',
   form: TIE_BREAKS.join(' or '),
   default: 'aucun',
   parse: (text) => TIE_BREAKS.find((each) => each === text),
   has: (value): value is TieBreak => TIE_BREAKS.some((each) => each === value),
 }
 
+const gel: StoreSetting<string | null> = {
+  description: 'later validations are stored, and not shown until it is unset',
+  form: 'a date and time such as 2026-01-31T12:00:00Z',
+  default: null,
+  parse(text) {
+    const instant = parseInstant(text)
+    return instant === undefined ? undefined : formatInstant(instant)
+  },
+  has: (value): value is string => typeof value === 'string' && parseInstant(value) !== undefined,
+}
+
 const MAX_JOURNAL_DAYS = 3_650
 
 const journal_jours: StoreSetting<number> = {
-  description: 'How many days the journal of changes reaches back.',
+  description: 'days that the journal of changes reaches back',
   form: `an integer from 1 to ${MAX_JOURNAL_DAYS}`,
   default: 30,
   parse(text) {
@@ -59,7 +70,7 @@ const journal_jours: StoreSetting<number> = {
     Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_JOURNAL_DAYS,
 }
 
-export const STORE_SETTINGS = { statuts_masques, departage, journal_jours }
+export const STORE_SETTINGS = { statuts_masques, departage, gel, journal_jours }
 export type SettingName = keyof typeof STORE_SETTINGS
 export type SettingValue<N extends SettingName> = (typeof STORE_SETTINGS)[N] extends StoreSetting<infer V> ? V : never
 export const SETTING_NAMES = Object.keys(STORE_SETTINGS) as SettingName[]

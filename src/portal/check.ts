@@ -4,7 +4,9 @@ import { EVERYTHING } from '../store/journal.js'
 import { ORDERS } from '../store/orders.js'
 import { findWrongSettings, removeWrongSettings } from '../store/settings.js'
 import type { Db, Store } from '../store/store.js'
-import { COUNTS, derive, derivePoints, findWrongGroups, findWrongRankings, findWrongScores } from './derive.js'
+import { COUNTS, derive, derivePoints, findWrongRankings, findWrongScores } from './derive.js'
+import { findWrongFrozen, repairFrozen } from './frozen.js'
+import { findWrongGroups } from './groups.js'
 
 export interface Finding {
   what: string
@@ -35,6 +37,7 @@ const LOOKS: readonly [what: string, find: (db: Db, store: Store) => Promise<str
   ['search', (_, store) => store.verifySearch()],
   ['groups', (db) => findWrongGroups(db, SHOWN)],
   ['settings', findWrongSettings],
+  ['frozen validations', (db) => findWrongFrozen(db, SHOWN)],
 ]
 
 /** Called before each step with what it looks at or derives, the steps done and all of them. */
@@ -66,6 +69,7 @@ export async function repairPortal(store: Store, onStep: OnLook = () => undefine
     async () => undefined,
     async (db) => {
       await removeWrongSettings(db)
+      await repairFrozen(db)
       await derive(db, stage('deriving scores and counts', 0), stage('building orders', 1))
       return { change: { donnees: EVERYTHING } }
     },

@@ -3,6 +3,7 @@ import { rebuild } from '../store/counted/build.js'
 import { classements, ORDERS } from '../store/orders.js'
 import { readSetting, TIES_BY_DATE } from '../store/settings.js'
 import type { Db } from '../store/store.js'
+import { deriveGroups } from './groups.js'
 import { tuple } from './lot.js'
 
 /**
@@ -67,15 +68,15 @@ export function pointsOf({ from, where } = EVERY_VALIDATION): string {
 }
 
 /** Scores and ranking keys from bases and points, after `derivePoints`. */
-export async function deriveScores(db: Db): Promise<void> {
-  const { sql, values } = await expectedScores(db, EVERY_AUTEUR, 'lot_points')
+async function deriveScores(db: Db): Promise<void> {
+  const { sql, values } = expectedScores(EVERY_AUTEUR, await everyScore(db))
   await db.exec(`update auteurs ${setScores(`(${sql})`)}`, ...values)
   await db.analyze('auteurs')
 }
 
 /** The same for some authors, from the points that a table holds of them. What is expected is found first: it is few. */
-export async function deriveScoresOf(db: Db, some: Some, points: string): Promise<void> {
-  const { sql, values } = await expectedScores(db, some, points)
+export async function deriveScoresOf(db: Db, some: Some, from: ScoresFrom): Promise<void> {
+  const { sql, values } = expectedScores(some, from)
   await db.exec(`with attendus as materialized (${sql}) update auteurs ${setScores('attendus')}`, ...values)
 }
 
@@ -90,7 +91,7 @@ function setScores(expected: string): string {
 
 /** The authors whose score, count or ranking key is not what `deriveScores` would make it, the first of them. */
 export async function findWrongScores(db: Db, limit: number): Promise<number[]> {
-  const { sql, values } = await expectedScores(db, EVERY_AUTEUR, 'lot_points')
+  const { sql, values } = expectedScores(EVERY_AUTEUR, await everyScore(db))
   const rows = await db.select<{ id_auteur: number }>(
     `select a.id_auteur from auteurs a join (${sql}) as n on n.id_auteur = a.id_auteur
      where ${tuple(DERIVED, 'a')} is distinct from (n.score, n.nb, n.cle, n.date)
@@ -100,13 +101,21 @@ export async function findWrongScores(db: Db, limit: number): Promise<number[]> 
   return rows.map(({ id_auteur }) => id_auteur)
 }
 
+/** The table that holds points, and the statuts that hold no place. */
+export interface ScoresFrom {
+  points: string
+  hidden: readonly string[]
+}
+
+async function everyScore(db: Db): Promise<ScoresFrom> {
+  return { points: 'lot_points', hidden: await readSetting(db, 'statuts_masques') }
+}
+
 /** An author's score is the base and the points, 0 at least; one of a hidden statut has no key. */
-async function expectedScores(
-  db: Db,
+function expectedScores(
   { from, where }: Some,
-  points: string,
-): Promise<{ sql: string; values: readonly string[] }> {
-  const values = await readSetting(db, 'statuts_masques')
+  { points, hidden: values }: ScoresFrom,
+): { sql: string; values: readonly string[] } {
   const isHidden = values.length === 0 ? 'false' : `a.statut_cle in (${values.map(() => '?').join(', ')})`
   const total = 'a.base + coalesce(p.points, 0)'
   const score = `case when ${total} < 0 then 0 else ${total} end`
@@ -137,7 +146,7 @@ export function findTieDates(db: Db): Promise<TieDates[]> {
  * The rankings by category and period, and every counted order, after `deriveScores`. All of it is computed
  * again, but only differences are written: most of it stays as it is.
  */
-export async function deriveRankings(db: Db, onOrder: OnStep = ignore): Promise<void> {
+async function deriveRankings(db: Db, onOrder: OnStep = ignore): Promise<void> {
   await db.exec('drop table if exists lot_classements')
   await db.exec(`create temporary table lot_classements as ${rankedIn()} order by 1, 2, 3, 4`)
   await db.exec('create unique index lot_classements_cle on lot_classements (classement, cle, date, id_auteur)')
@@ -179,34 +188,6 @@ export function rankedIn({ from, where } = EVERY_VALIDATION): string {
       from ${from} join challenges c on c.id_challenge = v.id_challenge join auteurs a on a.id_auteur = v.id_auteur
       where ${where} and ${HOLDS_PLACE} and ${ranking} is not null group by ${ranking}, v.id_auteur`,
   ).join(' union all ')
-}
-
-/** The groups of ranked authors. */
-const GROUPS = `select a.groupe_cle, a.groupe as nom, a.groupe_plie as nom_plie, g.nb as nb_auteurs from auteurs a
-  join (select groupe_cle, min(id_auteur) as id, count(*) as nb from auteurs
-    where groupe_cle <> '' and cle_classement is not null group by groupe_cle) as g on g.id = a.id_auteur`
-const GROUP = ['groupe_cle', 'nom', 'nom_plie', 'nb_auteurs']
-
-async function deriveGroups(db: Db): Promise<void> {
-  await db.exec('drop table if exists lot_groupes')
-  await db.exec(`create temporary table lot_groupes as ${GROUPS}`)
-  await db.exec('create unique index lot_groupes_cle on lot_groupes (groupe_cle)')
-  const isSame = `${tuple(GROUP, 'l')} = ${tuple(GROUP, 'g')}`
-  await db.exec(`delete from groupes as g where not exists (select 1 from lot_groupes l where ${isSame})`)
-  await db.exec(`insert into groupes (${GROUP}) select ${GROUP} from lot_groupes where true on conflict do nothing`)
-  await db.exec('drop table lot_groupes')
-}
-
-/** The groups whose row is not what `deriveRankings` would make it, some of them. */
-export async function findWrongGroups(db: Db, limit: number): Promise<string[]> {
-  const stored = `select ${GROUP} from groupes`
-  const rows = await db.select<{ groupe_cle: string }>(
-    `select distinct groupe_cle from (
-       select * from (select * from (${GROUPS}) as expected except ${stored}) as missing
-       union all select * from (${stored} except select * from (${GROUPS}) as expected) as extra
-     ) as wrong order by groupe_cle limit ${limit}`,
-  )
-  return rows.map(({ groupe_cle }) => groupe_cle)
 }
 
 /** The rankings by category and period whose entries are not what `deriveRankings` would make them, some of them. */

@@ -5,6 +5,7 @@ import { readSetting, writeSetting } from '../store/settings.js'
 import type { Change, Db, Store } from '../store/store.js'
 import { derive, derivePoints, MAX_POINTS } from './derive.js'
 import { Faults } from './faults.js'
+import { mergeFrozen } from './frozen.js'
 import { readLines } from './lines.js'
 import { lotOf } from './lot.js'
 import { hasChanged, type MergeOptions, mergeAccounts, mergeData, type Tally } from './merge.js'
@@ -97,10 +98,14 @@ export async function importDump(
   const mergeRest = async (db: Db): Promise<{ change: Change; tallies: Tally[]; removedAccounts: string[] }> => {
     const { tallies: ofAccounts, removedAccounts } = await mergeAccounts(db, options, faults)
     throwIfAny(faults)
-    const tallies = [...ofData, ...ofAccounts]
+    const frozen = await mergeFrozen(db, options)
+    const tallies = [...ofData, ...ofAccounts, ...(frozen ? [{ type: 'validation gelee', ...frozen, listed: 0 }] : [])]
     if (!isDataChanged && !hasChanged(tallies)) throw new Unchanged(tallies)
     await db.exec('update etat set dernier_import = ?', nowSeconds())
-    return { change: { donnees: EVERYTHING, comptes: mayEndCredentials(tallies) }, tallies, removedAccounts }
+    // What is frozen is not shown, so no version moves.
+    const isShown = isDataChanged || hasChanged(ofAccounts)
+    const change = { donnees: isShown ? EVERYTHING : [], comptes: mayEndCredentials(tallies) }
+    return { change, tallies, removedAccounts }
   }
 
   try {

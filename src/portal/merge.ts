@@ -1,10 +1,12 @@
 import { findOperators, lockOperators } from '../auth/operators.js'
 import { nowSeconds } from '../instant.js'
 import type { Kind } from '../model/kind.js'
-import { comptes, DATA_KINDS, KINDS } from '../model/kinds.js'
+import { comptes, DATA_KINDS, KINDS, validations } from '../model/kinds.js'
 import { REFERENCES } from '../store/references.js'
+import { readGel } from '../store/settings.js'
 import type { Db } from '../store/store.js'
 import type { Faults } from './faults.js'
+import { isLate, refuseMarked } from './frozen.js'
 import { lotOf, referencesIn, type StagedReference, sameKey, tuple } from './lot.js'
 
 /** What an import did to the records of one kind. */
@@ -29,11 +31,13 @@ export interface MergeOptions {
 }
 
 /**
- * Moves the staged records into their tables, all but the accounts, and says what changed; a reference to nothing goes to
- * `faults`, one of an account too.
+ * Moves the staged records into their tables, all but the accounts and what is to be frozen, and says what changed; a reference
+ * to nothing goes to `faults`, one of an account too.
  */
 export async function mergeData(db: Db, options: MergeOptions, faults: Faults): Promise<Tally[]> {
-  const tallies = await mergeKinds(db, DATA_KINDS, options)
+  const gel = await readGel(db)
+  if (gel === undefined) await refuseMarked(db, faults)
+  const tallies = await mergeKinds(db, DATA_KINDS, options, gel)
   await checkReferences(db, faults, options)
   return tallies
 }
@@ -59,7 +63,7 @@ export async function mergeAccounts(
   return { tallies, removedAccounts: removed.map(({ login }) => login) }
 }
 
-async function mergeKinds(db: Db, kinds: readonly Kind[], options: MergeOptions): Promise<Tally[]> {
+async function mergeKinds(db: Db, kinds: readonly Kind[], options: MergeOptions, gel?: number): Promise<Tally[]> {
   const tallies: Tally[] = []
   const removed = new Map<string, number>()
   const steps = kinds.length * 2
@@ -70,7 +74,11 @@ async function mergeKinds(db: Db, kinds: readonly Kind[], options: MergeOptions)
   }
   for (const kind of kinds) {
     options.onStep?.(done++, steps)
-    const upserted = await upsert(db, kind)
+    const upserted = await upsert(
+      db,
+      kind,
+      gel !== undefined && kind.type === validations.type ? isShownUntil(gel) : TAKEN,
+    )
     tallies.push({ type: kind.type, ...upserted, removed: removed.get(kind.type) as number })
   }
   await db.analyze(...kinds.map((kind) => kind.table))
@@ -110,23 +118,27 @@ function hangingOn(kind: Kind): [table: string, condition: string][] {
   ).map(({ child, column }) => [child, `${column} in (select ${column} from gone_${kind.table})`])
 }
 
-async function upsert(db: Db, kind: Kind): Promise<Pick<Tally, 'added' | 'changed' | 'listed'>> {
+/** Which lines of a lot, `l`, are written into the table. */
+const TAKEN = 'l.supprime = 0'
+const isShownUntil = (gel: number) => `${TAKEN} and not ${isLate(gel)}`
+
+async function upsert(db: Db, kind: Kind, taken: string): Promise<Pick<Tally, 'added' | 'changed' | 'listed'>> {
   const { table } = kind
   const lot = lotOf(table)
   const [count] = await db.select<{ nb: number }>(
-    `select count(*) as nb from ${lot} l where supprime = 0 and not exists (select 1 from ${table} t where ${sameKey(kind, 't', 'l')})`,
+    `select count(*) as nb from ${lot} l where ${taken} and not exists (select 1 from ${table} t where ${sameKey(kind, 't', 'l')})`,
   )
   const added = Number(count?.nb)
   if (kind.isAccount) await endSessions(db)
-  const written = await db.exec(upsertOf(kind))
+  const written = await db.exec(upsertOf(kind, taken))
   const listed = kind.isAccount ? await mergeKeys(db) : await mergeList(db, kind)
   return { added, changed: written - added, listed }
 }
 
 /** Writes the records of a lot into their table, where they differ. */
-export function upsertOf({ table, key, columns }: Kind): string {
+export function upsertOf({ table, key, columns }: Kind, taken = TAKEN): string {
   const all = [...key, ...columns].join(', ')
-  return `insert into ${table} (${all}) select ${all} from ${lotOf(table)} where supprime = 0 order by ${key.join(', ')}
+  return `insert into ${table} (${all}) select ${all} from ${lotOf(table)} l where ${taken} order by ${key.join(', ')}
      on conflict (${key.join(', ')}) do update set ${columns.map((column) => `${column} = excluded.${column}`).join(', ')}
      where ${tuple(columns, table)} is distinct from ${tuple(columns, 'excluded')}`
 }

@@ -5,10 +5,13 @@ import {
   type Cle,
   emptyModel,
   exportModel,
+  freezeModel,
   importIntoModel,
   ingestIntoModel,
+  isSame,
   type Model,
   reachedBy,
+  resultOf,
   scoreOf,
 } from '../../test/dump-model.js'
 import { type DumpLine, engines, type MadeStore, makeStore } from '../../test/harness.js'
@@ -21,7 +24,7 @@ import { checkPortal } from './check.js'
 import { exportText } from './export/export.js'
 import { ImportError, importDump } from './import.js'
 import { ingest } from './live/ingest.js'
-import { changeSetting } from './settings.js'
+import { changeGel, changeSetting } from './settings.js'
 
 interface Step {
   lines: DumpLine[]
@@ -35,8 +38,8 @@ interface LiveStep {
   live: DumpLine[]
 }
 
-/** Which statuts hold no place from then on, or how ties are broken. */
-type SettingStep = { statuts: string[] } | { departage: TieBreak }
+/** Which statuts hold no place from then on, how ties are broken, or after which instant validations are frozen. */
+type SettingStep = { statuts: string[] } | { departage: TieBreak } | { gel: string | undefined }
 
 interface Ranked {
   hidden: string[]
@@ -63,7 +66,7 @@ describe.each(engines)('a portal on %s', (engine) => {
   /** PostgreSQL runs fewer cases, because each takes several round trips to the server. */
   const numRuns = (ofSqlite: number) => ({ numRuns: shareOf(engine === 'postgres' ? ofSqlite / 4 : ofSqlite) })
 
-  test('any sequence of imports, live lines and hidden statuts leaves the store as the brute-force model says', async () => {
+  test('any sequence of imports, live lines, settings, freezes and unfreezes leaves the store as the brute-force model says', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep(), { minLength: 1, maxLength: 7 }), async (steps) => {
         await emptied(store)
@@ -74,6 +77,7 @@ describe.each(engines)('a portal on %s', (engine) => {
         for (const each of [{ lines: foundation, replace: false, withAccounts: true }, ...steps]) {
           if ('live' in each) model = await applyBoth(store, model, each.live, ranked)
           else if ('lines' in each) model = await importBoth(store, model, each, ranked)
+          else if ('gel' in each) model = await freezeBoth(store, model, each.gel, ranked)
           else {
             if ('statuts' in each) ranked = { ...ranked, hidden: each.statuts }
             else ranked = { ...ranked, departage: each.departage }
@@ -85,6 +89,8 @@ describe.each(engines)('a portal on %s', (engine) => {
         }
         await changeSetting(store, 'statuts_masques', HIDDEN)
         await changeSetting(store, 'departage', 'aucun')
+        await expectSameAfterMovingFrozen(store, model.gel)
+        await freezeBoth(store, model, undefined, UNSET)
         await expectSameAfterMoving(store)
       }),
       numRuns(80),
@@ -178,11 +184,13 @@ describe.each(engines)('a portal on %s', (engine) => {
 async function applyBoth(store: Store, before: Model, lines: DumpLine[], ranked: Ranked): Promise<Model> {
   const versionBefore = (await store.versions()).donnees
   let model = before
+  let isShown = false
   const expected = lines.map((line, i) => {
     const after = ingestIntoModel(model, line)
-    const isKnown = after && isSame(after, model)
+    const resultat = resultOf(model, line, after)
+    if (after && !isSame(model, after, false)) isShown = true
     model = after ?? model
-    return { ligne: i + 1, resultat: after ? (isKnown ? 'connue' : 'appliquee') : 'refusee' }
+    return { ligne: i + 1, resultat }
   })
   const results = await ingest(
     store,
@@ -190,9 +198,9 @@ async function applyBoth(store: Store, before: Model, lines: DumpLine[], ranked:
   )
   expect(results.map(({ ligne, resultat }) => ({ ligne, resultat }))).toEqual(expected)
   expect(results.every(({ resultat, raison }) => (resultat === 'refusee') === (raison !== undefined))).toBe(true)
-  expect(parse(await textOf(store, true))).toEqual(exportModel(model, true))
+  await expectStored(store, model)
   const hasMoved = (await store.versions()).donnees !== versionBefore
-  expect(hasMoved).toBe(expected.some(({ resultat }) => resultat === 'appliquee'))
+  expect(hasMoved).toBe(isShown)
   await expectDerived(store, model, ranked)
   return model
 }
@@ -205,12 +213,31 @@ async function importBoth(store: Store, before: Model, step: Step, ranked = UNSE
   if (after) await run
   else await expect(run).rejects.toThrow(ImportError)
   const model = after ?? before
-  const shown = exportModel(model, true)
-  expect(parse(await textOf(store, true))).toEqual(shown)
+  await expectStored(store, model)
   const hasMoved = (await store.versions()).donnees !== versionBefore
-  expect(hasMoved).toBe(!isSame(before, model))
+  expect(hasMoved).toBe(!isSame(before, model, false))
   await expectDerived(store, model, ranked)
   return model
+}
+
+/** Sets or unsets `gel` in the store and the model. */
+async function freezeBoth(store: Store, before: Model, gel: string | undefined, ranked: Ranked): Promise<Model> {
+  const { model, refused } = freezeModel(before, gel)
+  const change = await changeGel(store, gel)
+  expect(change.isChanged).toBe(before.gel !== gel)
+  expect(change.refused.map(({ line }) => `${line.id_auteur} ${line.id_challenge}`)).toEqual(refused)
+  expect(change).toMatchObject({ applied: model.validations.size - before.validations.size, known: 0 })
+  await expectStored(store, model)
+  await expectDerived(store, model, ranked)
+  return model
+}
+
+/** The dumps with and without what is frozen are those of the model. */
+async function expectStored(store: Store, model: Model): Promise<void> {
+  for (const withGelees of [true, false]) {
+    const lines = parse(await textOf(store, true, withGelees))
+    expect(lines).toEqual(exportModel(model, { withAccounts: true, withGelees }))
+  }
 }
 
 async function expectDerived(store: Store, model: Model, { hidden, departage }: Ranked): Promise<void> {
@@ -259,7 +286,20 @@ async function expectSameAfterMoving(store: Store): Promise<void> {
   expect(await other.versions()).toEqual(before)
 }
 
+/** A frozen store is moved in two imports: what is shown before the freeze, then what is frozen. */
+async function expectSameAfterMovingFrozen(store: Store, gel: string | undefined): Promise<void> {
+  const other = await emptied(otherMade.store)
+  const [shown, all] = [await textOf(store, true), await textOf(store, true, true)]
+  await importDump(other, Readable.from([Buffer.from(shown)]), { replace: false, withAccounts: true })
+  await changeGel(other, gel)
+  const before = await other.versions()
+  await importDump(other, Readable.from([Buffer.from(all)]), { replace: true, withAccounts: true })
+  expect(await textOf(other, true, true)).toBe(all)
+  expect(await other.versions()).toEqual(before)
+}
+
 async function emptied(some: Store): Promise<Store> {
+  await changeGel(some, undefined)
   await importText(some, [], { replace: true, withAccounts: true, removeOperators: true })
   expect(await textOf(some, true)).toBe('')
   return some
@@ -270,10 +310,10 @@ function importText(store: Store, lines: DumpLine[], options: Omit<Step, 'lines'
   return importDump(store, Readable.from([Buffer.from(text)]), options)
 }
 
-function textOf(store: Store, withAccounts: boolean): Promise<string> {
+function textOf(store: Store, withAccounts: boolean, withGelees = false): Promise<string> {
   return store.read(async (db) => {
     let text = ''
-    for await (const piece of exportText(db, { format: 'ndjson', withAccounts })) text += piece
+    for await (const piece of exportText(db, { format: 'ndjson', withAccounts, withGelees })) text += piece
     return text
   })
 }
@@ -283,10 +323,6 @@ function parse(text: string): DumpLine[] {
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line))
-}
-
-function isSame(one: Model, other: Model): boolean {
-  return JSON.stringify(exportModel(one, true)) === JSON.stringify(exportModel(other, true))
 }
 
 function known(fields: DumpLine): DumpLine {
@@ -331,15 +367,20 @@ const foundation: DumpLine[] = [
 const HIDDEN = ['5poubelle']
 const UNSET: Ranked = { hidden: HIDDEN, departage: 'aucun' }
 
+/** Before, between and after the dates of lines. */
+const INSTANTS = ['0000-01-01T00:00:00Z', '2020-01-01T00:00:00Z', '2024-02-29T23:59:59Z', '2025-01-01T00:00:00Z']
+
 function anyStep(): fc.Arbitrary<Step | LiveStep | SettingStep> {
   const live = fc.array(anyLiveLine(), { minLength: 1, maxLength: 12 }).map((lines) => ({ live: lines }))
   const statuts = fc.subarray(['5poubelle', 'fr']).map((some) => ({ statuts: some }))
   const departage = fc.constantFrom<TieBreak>('aucun', 'date').map((each) => ({ departage: each }))
+  const gel = fc.constantFrom(undefined, ...INSTANTS, ...INSTANTS).map((each) => ({ gel: each }))
   return fc.oneof(
     { weight: 4, arbitrary: step() },
     { weight: 6, arbitrary: live },
     { weight: 1, arbitrary: statuts },
     { weight: 1, arbitrary: departage },
+    { weight: 4, arbitrary: gel },
   )
 }
 
@@ -389,6 +430,10 @@ function anyLine(): fc.Arbitrary<DumpLine> {
   const small = fc.integer({ min: 0, max: 30 })
   const score = mostly(small, 5_000_000_000_000, max - 1, max)
   const base = mostly(fc.integer({ min: -40, max: 10 }), -max, 1 - max, 5_000_000_000_000, max - 10, max)
+  const validation = fc.record({
+    ...{ type: fc.constant('validation'), id_auteur: id, id_challenge: id, date },
+    gelee: fc.constantFrom(undefined, undefined, undefined, false, true),
+  })
   const line = fc.oneof(
     fc.record({ type: fc.constant('rubrique'), id_rubrique: id, nom: fc.constantFrom('r1', 'R') }),
     fc.record({
@@ -405,7 +450,8 @@ function anyLine(): fc.Arbitrary<DumpLine> {
       ...{ id_trad: optional(id), url_challenge: fc.constantFrom('', 'fr/c'), date_publication: date },
       auteurs: fc.array(id, { maxLength: 3 }),
     }),
-    fc.record({ type: fc.constant('validation'), id_auteur: id, id_challenge: id, date }),
+    validation,
+    validation,
     fc.record({
       ...{ type: fc.constant('environnement_virtuel'), id_environnement_virtuel: id, nom: fc.constantFrom('e', 'f') },
       ...{ os: word, statut: word, lang: word, description_fr: word, description_en: word },

@@ -38,10 +38,10 @@ describe.each(engines)('the settings of a store on %s', (engine) => {
     expect(await places('?periode=2026-03')).toEqual(['1:2', '2:1'])
     expect(await places('?autour_de=1&limite=1')).toEqual(['2:1'])
     expect(await server.json('/auteurs/1')).toMatchObject({ position: 2 })
-    expect(await server.json('/classement/regles')).toEqual({ departage: 'date' })
+    expect(await server.json('/classement/regles')).toEqual({ departage: 'date', gel: null })
     expect(await settings('unset', 'departage')).toEqual(done('departage is now aucun\n'))
     expect(await places()).toEqual(['1:1', '1:2', '1:3', '4:4'])
-    expect(await server.json('/classement/regles')).toEqual({ departage: 'aucun' })
+    expect(await server.json('/classement/regles')).toEqual({ departage: 'aucun', gel: null })
   })
 
   test('the date of a base counts if it is later than the solves', async () => {
@@ -66,7 +66,7 @@ describe.each(engines)('the settings of a store on %s', (engine) => {
 
   test('list shows every setting, its value, and whether it is set', async () => {
     expect(JSON.parse((await settings('list', '--json')).stdout)).toEqual({
-      ...{ statuts_masques: ['5poubelle'], departage: 'aucun', journal_jours: 30 },
+      ...{ statuts_masques: ['5poubelle'], departage: 'aucun', gel: null, journal_jours: 30 },
     })
     await settings('set', 'departage', 'date')
     const { stdout } = await settings('list')
@@ -81,7 +81,7 @@ describe.each(engines)('the settings of a store on %s', (engine) => {
     [['set', 'journal_jours', '0'], 'journal_jours takes an integer from 1 to 3650, not "0"'],
     [['set', 'journal_jours', '3651'], 'journal_jours takes an integer'],
     [['set', 'journal_jours', '1.5'], 'journal_jours takes an integer'],
-    [['set', 'gele', '1'], 'there is no setting "gele"; the settings are statuts_masques, departage, '],
+    [['set', 'gele', '1'], 'there is no setting "gele"; the settings are statuts_masques, departage, gel, '],
     [['get', 'toString'], 'there is no setting "toString"'],
     [['unset', '__proto__'], 'there is no setting "__proto__"'],
   ])('%j is refused, and nothing changes', async (args, message) => {

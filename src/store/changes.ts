@@ -4,10 +4,10 @@
  */
 export interface JournalEntry {
   /**
-   * A record that was written or removed; `classement` for ranks that moved; `portail` for a change of anything, such as an
-   * import.
+   * A record that was written or removed; `classement` for ranks that moved; `reglage` for a setting that no response shows;
+   * `portail` for a change of anything, such as an import.
    */
-  type: 'validation' | 'challenge' | 'auteur' | 'rubrique' | 'classement' | 'portail'
+  type: 'validation' | 'challenge' | 'auteur' | 'rubrique' | 'classement' | 'reglage' | 'portail'
   /** 1 where the record was removed. */
   supprime?: number
   id_auteur?: number | null

@@ -87,6 +87,7 @@ export function touchedBy({ type, supprime, ...ids }: JournalEntry): Touched | u
     case 'rubrique':
       return [['rubriques', { id_rubrique }]]
     case 'classement':
+    case 'reglage':
       return []
     default:
       return undefined

@@ -1,4 +1,4 @@
-import { nowSeconds } from '../instant.js'
+import { DAY_SECONDS, nowSeconds } from '../instant.js'
 import type { JournalEntry } from './changes.js'
 import { statement } from './query.js'
 import { readSetting } from './settings.js'
@@ -12,7 +12,6 @@ const MAX_JOURNAL_LINES = 100_000
 /** Each time that so many lines were written, lines older than the setting `journal_jours` are deleted, so many at most. */
 const EXPIRY_LINES = 256
 const MAX_EXPIRED_LINES = 4 * EXPIRY_LINES
-const DAY_SECONDS = 86_400
 
 /** Writes lines under the cursors that follow `last`. Returns the newest cursor. */
 export async function appendJournal(db: Db, entries: readonly JournalEntry[], last: number): Promise<number> {
@@ -23,10 +22,10 @@ export async function appendJournal(db: Db, entries: readonly JournalEntry[], la
   const [state] = await db.all(selectLines, {})
   const lines = Number(state?.lignes) + entries.length - first
   const excess = Math.max(0, lines - MAX_JOURNAL_LINES)
-  if (excess > 0) await db.run(deleteOldest, { rows: excess, before: date + 1 })
+  const deleted = excess > 0 ? await db.run(deleteOldest, { rows: excess, before: Number.MAX_SAFE_INTEGER }) : 0
   const isDue = Math.floor(newest / EXPIRY_LINES) > Math.floor(last / EXPIRY_LINES)
   const expired = isDue ? await deleteExpired(db, date) : 0
-  await db.run(updateLines, { lignes: lines - excess - expired })
+  await db.run(updateLines, { lignes: lines - deleted - expired })
   return newest
 }
 

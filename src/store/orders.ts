@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { LISTED_KINDS, type ListedKind } from '../model/kinds.js'
 import { order } from './counted/order.js'
+import type { Builder } from './query.js'
 
 /**
  * Every counted order, declared once. Pages, ranks, imports, live changes and `palmares check` all follow these
@@ -13,34 +14,25 @@ interface Scored {
   date: number
 }
 
-/** The whole ranking: score descending, then date and id ascending. An author who holds no place has no key. */
-export const classement = order({
-  name: 'classement',
+/** Score descending, then date and id ascending. An author who holds no place has no key. */
+const byScore = {
   table: 'auteurs',
   key: { cle: 'cle_classement', date: 'date_classement', id: 'id_auteur' },
-  rows: (q) =>
+  rows: (q: Builder) =>
     q
       .selectFrom('auteurs')
       .select(['id_auteur', 'nom', sql<number>`-cle_classement`.as('score'), 'date_classement as date']),
   shows: 'auteurs.id_auteur',
   keyOf: ({ score, date }: Scored) => ({ cle: 0 - score, date }),
-})
+} as const
+
+/** The whole ranking. */
+export const classement = order({ ...byScore, name: 'classement' })
 
 /** The ranking of each group, by the group in lower case. */
-export const groupes = order({
-  name: 'groupes',
-  table: 'auteurs',
-  key: { cle: 'cle_classement', date: 'date_classement', id: 'id_auteur' },
-  by: { column: 'groupe_cle', none: '' },
-  rows: (q) =>
-    q
-      .selectFrom('auteurs')
-      .select(['id_auteur', 'nom', sql<number>`-cle_classement`.as('score'), 'date_classement as date']),
-  shows: 'auteurs.id_auteur',
-  keyOf: ({ score, date }: Scored) => ({ cle: 0 - score, date }),
-})
+export const groupes = order({ ...byScore, name: 'groupes', by: { column: 'groupe_cle', none: '' } })
 
-/** The rankings by category, year and month; the number says which. */
+/** The rankings by category, year and month; the value says which. */
 export const classements = order({
   name: 'classements',
   table: 'classements',

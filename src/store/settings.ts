@@ -1,3 +1,4 @@
+import { FIRST_SECOND, formatInstant, parseInstant } from '../instant.js'
 import { SETTING_NAMES, type SettingName, type SettingValue, STORE_SETTINGS } from '../model/store-settings.js'
 import { statement } from './query.js'
 import type { Db } from './store.js'
@@ -10,7 +11,9 @@ export type Settings = { [N in SettingName]: { value: SettingValue<N>; isSet: bo
 /** Every setting: what the store says, else its default. */
 export async function readSettings(db: Db): Promise<Settings> {
   const rows = await db.all(selectSettings, {})
-  const stored = new Map(rows.filter(isSetting).map(({ nom, valeur }) => [nom, JSON.parse(valeur)]))
+  const stored = new Map(
+    rows.flatMap((row) => (isSetting(row) ? [[row.nom, JSON.parse(row.valeur)]] : unreadable(row))),
+  )
   return Object.fromEntries(
     SETTING_NAMES.map((name) => [
       name,
@@ -21,6 +24,15 @@ export async function readSettings(db: Db): Promise<Settings> {
 
 export async function readSetting<N extends SettingName>(db: Db, name: N): Promise<SettingValue<N>> {
   return (await readSettings(db))[name].value
+}
+
+/** The instant of the setting `gel`, in seconds; undefined while it is not set. */
+export async function readGel(db: Db): Promise<number | undefined> {
+  return gelOf(await readSettings(db))
+}
+
+export function gelOf({ gel }: Settings): number | undefined {
+  return gel.value === null ? undefined : parseInstant(gel.value)
 }
 
 /** Stores a value; undefined returns the setting to its default, which has no row. */
@@ -40,8 +52,14 @@ export async function findWrongSettings(db: Db): Promise<string[]> {
   return rows.filter((row) => !isSetting(row)).map(({ nom }) => nom)
 }
 
+/** Leaves a freeze that cannot be read: without it, what is frozen would be shown. */
 export async function removeWrongSettings(db: Db): Promise<void> {
-  for (const nom of await findWrongSettings(db)) await db.run(deleteSetting, { nom })
+  for (const nom of await findWrongSettings(db)) if (nom !== 'gel') await db.run(deleteSetting, { nom })
+}
+
+/** A row that cannot be read has no effect, but for a freeze: it then freezes every new validation. */
+function unreadable({ nom }: { nom: string }): [string, unknown][] {
+  return nom === 'gel' ? [[nom, formatInstant(FIRST_SECOND)]] : []
 }
 
 function isSetting({ nom, valeur }: { nom: string; valeur: string }): boolean {

@@ -27,6 +27,11 @@ export interface Tables extends KindTables {
     valeur: string
   }
   challenges_auteurs: { id_challenge: number; id_auteur: number }
+  /**
+   * A validation that is not shown while the setting `gel` is set. Its author and its challenge may be gone. Never one that
+   * `validations` has too.
+   */
+  validations_gelees: { id_auteur: number; id_challenge: number; date: number }
   sessions: {
     empreinte: string
     id_compte: number

@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { generateLines } from '../../bench/generate.js'
 import { checkPortal } from '../../src/portal/check.js'
+import { ingest } from '../../src/portal/live/ingest.js'
+import { changeGel } from '../../src/portal/settings.js'
 import { EVERYTHING } from '../../src/store/journal.js'
 import { openStore } from '../../src/store/open.js'
 import { readSetting } from '../../src/store/settings.js'
@@ -12,7 +14,7 @@ import { type BulkLimits, bulk } from '../../src/store/sqlite/bulk.js'
 import { type Driver, openDriver } from '../../src/store/sqlite/driver.js'
 import type { BulkOptions, Db, Store } from '../../src/store/store.js'
 import { portail } from '../fixtures.js'
-import { addAccount, addKey, exportFrom, importInto, makeFolder, rubriques } from '../harness.js'
+import { addAccount, addKey, type DumpLine, exportFrom, importInto, makeFolder, rubriques } from '../harness.js'
 import { until } from '../nodes.js'
 import { palmares } from '../palmares.js'
 
@@ -83,6 +85,39 @@ describe('a merge into new tables', () => {
     await importInto(aside({ meanwhile }), dumpOf(30))
     expect(merges).toBe(2)
     expect(await store.read(rubriques)).toContain('meanwhile')
+    await expectIntact()
+  })
+
+  test('freezes late validations, and keeps those that live lines freeze meanwhile', async () => {
+    const dump = dumpOf(30)
+    await importInto(store, dump)
+    await changeGel(store, '2020-01-01T00:00:00Z')
+    const [one, other] = (await exportFrom(store)).filter(({ type }) => type === 'validation') as [DumpLine, DumpLine]
+    await importInto(store, [
+      { ...one, supprime: true },
+      { ...other, supprime: true },
+    ])
+    let merges = 0
+    const meanwhile = async () => {
+      merges++
+      const lines = [{ ...one, date: '2021-01-01T00:00:00Z' }, { ...other }]
+      const results = await ingest(
+        store,
+        lines.map((line, i) => ({ number: i + 1, text: JSON.stringify(line) })),
+      )
+      expect(results.map(({ resultat }) => resultat)).toEqual(['gelee', 'gelee'])
+    }
+    const dated = { ...one, date: '2019-01-01T00:00:00Z' }
+    await importInto(aside({ meanwhile }), [dated, { type: 'rubrique', id_rubrique: 999, nom: 'new' }])
+    expect(merges).toBe(1)
+    const lines = await exportFrom(store, { withGelees: true })
+    expect(lines).toContainEqual(dated)
+    expect(lines.filter(({ gelee }) => gelee)).toEqual([{ ...other, gelee: true }])
+    await importInto(aside(), dump, { replace: true })
+    expect((await exportFrom(store, { withGelees: true })).filter(({ gelee }) => gelee)).toEqual([
+      { ...other, gelee: true },
+    ])
+    await changeGel(store, undefined)
     await expectIntact()
   })
 

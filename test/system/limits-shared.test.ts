@@ -346,7 +346,7 @@ describe.skipIf(!hasRedis)(`${hasRedis ? '' : NO_REDIS}limits shared through Red
   test.skipIf(!hasOpenssl())('rediss uses TLS, and requires a trusted certificate', async () => {
     const tls = await startTls(redis)
     opened.push(tls)
-    const refused = await open(tls.url)
+    const refused = await open(tls.url, IMPATIENT)
     expect(await takes(9, refused.limiter())).toBe(5)
     expect(refused.logged).toEqual([expect.stringMatching(/unavailable \(DEPTH_ZERO_SELF_SIGNED_CERT\)/)])
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')

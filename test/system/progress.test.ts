@@ -23,6 +23,9 @@ const CHECKED = [
   'counts of validations and challenges',
   'places and pages',
   'search',
+  'groups',
+  'settings',
+  'frozen validations',
 ].map((what) => `checking ${what}`)
 
 let folder: string

@@ -1,5 +1,5 @@
 import type { Kind } from '../../model/kind.js'
-import { KINDS, keyFields } from '../../model/kinds.js'
+import { KINDS, keyFields, validations } from '../../model/kinds.js'
 import { showFields } from '../../model/line.js'
 import type { Db } from '../../store/store.js'
 import type { Tables } from '../../store/tables.js'
@@ -9,7 +9,10 @@ import { type Complete, completeLists, groupBy, type Row, range, rowsAtOnce, wal
  * The portal as records of the dump, some at a time, in an order that an import can read as it comes. Unknown fields are left
  * out. Inside one snapshot the whole shows one version of the data.
  */
-export async function* dumpRecords(db: Db, { withAccounts }: { withAccounts: boolean }): AsyncGenerator<Row[]> {
+export async function* dumpRecords(
+  db: Db,
+  { withAccounts, withGelees }: { withAccounts: boolean; withGelees: boolean },
+): AsyncGenerator<Row[]> {
   for (const kind of KINDS as readonly Kind[]) {
     if (kind.isAccount && !withAccounts) continue
     const { type, table, key, fields } = kind
@@ -17,7 +20,18 @@ export async function* dumpRecords(db: Db, { withAccounts }: { withAccounts: boo
     const where = { columns: '*', from: table, key, after, rows: rowsAtOnce(kind) }
     const present = (row: Row) => ({ type, ...showFields(fields, row) })
     yield* walked(db, where, completions[type] ?? completeLists(kind), present)
+    if (kind === validations && withGelees) {
+      yield* walked(db, { ...where, ...GELEES }, undefined, (row) => present({ ...row, gelee: 1 }))
+    }
   }
+}
+
+/** Frozen validations, but for those whose author or challenge is gone: an import would refuse the dump. */
+const GELEES = {
+  columns: 'g.*',
+  from: `validations_gelees g join auteurs a on a.id_auteur = g.id_auteur
+    join challenges c on c.id_challenge = g.id_challenge`,
+  key: ['g.id_auteur', 'g.id_challenge'],
 }
 
 /** What lines say and the columns of their kind do not. */

@@ -7,8 +7,9 @@ export interface ExportRequest {
   format: Format
   /** Without one: the whole portal, as records of the dump. */
   ressource?: string | undefined
-  /** With the accounts, in a dump alone. */
+  /** With the accounts, or with the validations that are frozen, in a dump alone. */
   withAccounts?: boolean
+  withGelees?: boolean
 }
 
 /** Why something cannot be exported so, in words that follow the name of the format; undefined where it can. */
@@ -18,8 +19,9 @@ export function formatFault({ format, ressource }: ExportRequest): string | unde
 }
 
 /** The text of an export, in pieces. JSON is ASCII, CSV is UTF-8. Inside one snapshot it shows one version of the data. */
-export function exportText(db: Db, { format, ressource, withAccounts = false }: ExportRequest): AsyncGenerator<string> {
-  if (!ressource) return toText(dumpRecords(db, { withAccounts }), format)
+export function exportText(db: Db, request: ExportRequest): AsyncGenerator<string> {
+  const { format, ressource, withAccounts = false, withGelees = false } = request
+  if (!ressource) return toText(dumpRecords(db, { withAccounts, withGelees }), format)
   const { columns, rows } = tables.get(ressource) as Table
   return toText(rows(db), format, columns)
 }

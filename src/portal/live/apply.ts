@@ -3,8 +3,9 @@ import { KINDS } from '../../model/kinds.js'
 import { fixed } from '../../store/query.js'
 import { type Db, makeScratch } from '../../store/store.js'
 import { emptyLot, type Lot, lotOf, lotsOf } from '../lot.js'
+import { rulesOf } from './frozen.js'
 import { completionOf, missing } from './partial.js'
-import { knownOf, MAX_WEIGHT, type Rules, removals, upserts } from './rules.js'
+import { knownOf, MAX_WEIGHT, type Rules } from './rules.js'
 import type { NumberedLine, Step } from './steps.js'
 import { checkTouched } from './touched.js'
 
@@ -14,8 +15,14 @@ export interface Refusal {
   reessayer?: true
 }
 
-/** The lines that a step did not apply: the record is as the line says already, or the line is refused. */
-export type StepOutcome = ReadonlyMap<number, 'connue' | Refusal>
+/**
+ * What became of a line: the record is as the line says already, the line is refused, or what it changed is not shown: it is
+ * frozen, or a removal of something frozen is applied.
+ */
+export type Outcome = 'connue' | 'gelee' | 'appliquee' | Refusal
+
+/** The outcome of each line of a step, but for those that were applied and are shown. */
+export type StepOutcome = ReadonlyMap<number, Outcome>
 
 /** Makes what steps need on a connection, where it is missing. */
 export async function makeLots(db: Db): Promise<void> {
@@ -35,9 +42,13 @@ function liveLotsOf(kind: Kind): [own: Lot, ...listed: Lot[]] {
   return [{ ...own, columns: { ...own.columns, absents: 'bigint' } }, ...listed]
 }
 
-/** Applies one step: its lines see all that came before. Undefined where it is to be halved first. Throws `PointsError`. */
-export async function applyStep(db: Db, { kind, isRemoval, lines }: Step): Promise<StepOutcome | undefined> {
-  const rules = (isRemoval ? removals : upserts)[kind.type] as Rules
+/**
+ * Applies one step: its lines see all that came before. Validations later than `gel` are frozen. Undefined where it is to be
+ * halved first. Throws `PointsError`.
+ */
+export async function applyStep(db: Db, step: Step, gel: number | undefined): Promise<StepOutcome | undefined> {
+  const { kind, isRemoval, lines } = step
+  const rules = rulesOf(step, gel)
   await loadLots(db, kind, isRemoval, lines)
   const known = rules.known ?? knownOf(kind, isRemoval)
   const outcome = await applyLots(db, kind, lines, { ...rules, known })
@@ -68,13 +79,16 @@ async function applyLots(
 ): Promise<StepOutcome | undefined> {
   const hasPartial = lines.some(({ absents }) => absents !== undefined)
   const preparing = [...(hasPartial ? completionOf(kind) : []), ...(rules.prepare ?? [])]
-  const refusing = [...(rules.refusals ?? []), ...(hasPartial ? [missing(kind)] : [])]
+  const refusing = [...(rules.refusals ?? []), ...(hasPartial ? [missing(kind, rules.alsoIn)] : [])]
   const find = <R>(select: string) => db.select<{ ligne: number } & R>(select)
-  const [known, ...refusals] = await Promise.all([
-    Promise.all(preparing.map((sql) => db.exec(sql))).then(() => find(rules.known)),
+  const { unseen } = rules
+  const prepared = Promise.all(preparing.map((sql) => db.exec(sql)))
+  const [known, hidden, ...refusals] = await Promise.all([
+    prepared.then(() => find(rules.known)),
+    unseen ? prepared.then(() => find<{ resultat: 'gelee' | 'appliquee' }>(unseen)) : [],
     ...refusing.map(({ select }) => find<{ id: number | string }>(select)),
   ])
-  const outcome = new Map<number, 'connue' | Refusal>(known.map(({ ligne }) => [ligne, 'connue']))
+  const outcome = new Map<number, Outcome>(known.map(({ ligne }) => [ligne, 'connue']))
   for (const [i, found] of refusals.entries()) {
     for (const { ligne, id } of found) outcome.set(ligne, { raison: refusing[i]!.reason(id) })
   }
@@ -88,6 +102,7 @@ async function applyLots(
     await rules.apply(db)
     await checkTouched(db, between?.points ?? 0)
   }
+  for (const { ligne, resultat } of hidden) if (!outcome.has(ligne)) outcome.set(ligne, resultat)
   return outcome
 }
 

@@ -5,12 +5,12 @@ import { Id } from '../../parameters.js'
 
 const tag = { name: 'validations', description: 'Solves and other changes, as they come.' }
 
-const RESULTS = ['appliquee', 'connue', 'refusee'] as const
+const RESULTS = ['appliquee', 'connue', 'refusee', 'gelee'] as const
 
 const LineResult = Type.Object({
   ligne: Type.Integer({ minimum: 1, description: 'The number of the line in the body, from 1.' }),
   resultat: Type.Enum([...RESULTS], {
-    description: 'Applied, already stored, or refused.',
+    description: 'Applied, already stored, refused, or stored but not shown while the rankings are frozen.',
   }),
   raison: Type.Optional(Text('Why it is refused.')),
   champs_inconnus: Type.Optional(
@@ -44,6 +44,9 @@ export const postValidations = endpoint({
         partiel: Type.Optional(
           Type.Boolean({ description: 'True changes the named fields of an existing record and no other.' }),
         ),
+        gelee: Type.Optional(
+          Type.Boolean({ description: 'True stores a validation without showing it, while the rankings are frozen.' }),
+        ),
       },
       { additionalProperties: true, description: 'One line of the dump; docs/DUMP.md lists the fields of each type.' },
     ),
@@ -56,6 +59,7 @@ export const postValidations = endpoint({
     connues: Count,
     refusees: Count,
     lignes: Type.Array(LineResult),
+    gelees: Count,
   }),
   errors: ['invalid_body', 'foreign_origin', 'scope_required', 'body_too_large', 'unsupported_media_type'],
 })

@@ -2,23 +2,22 @@ import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LIVE_TYPES } from '../../model/kinds.js'
 import { FieldError } from '../../model/readers.js'
-import type { JournalEntry } from '../../store/changes.js'
-import type { Change, Db, Store } from '../../store/store.js'
+import type { Store } from '../../store/store.js'
 import type { Line } from '../lines.js'
 import { parseLiveLine } from '../parse.js'
 import { UnknownFieldsError } from '../unknown-fields.js'
-import { applyStep, makeLots, type Refusal, type StepOutcome } from './apply.js'
-import { halvesOf, type NumberedLine, type Step, stepsOf } from './steps.js'
-import { makeTouched, PointsError, settle } from './touched.js'
+import type { Outcome, Refusal, StepOutcome } from './apply.js'
+import { inBatch } from './batch.js'
+import { type NumberedLine, type Step, stepsOf } from './steps.js'
 
 /** How many characters are parsed in one turn of the event loop. A short line counts as more than its characters. */
 const CHARACTERS_A_TURN = 65_536
 const LINE_CHARACTERS = 100
 
-/** The result of one line: applied, already known, or refused and why. */
+/** The result of one line: applied, already known, frozen, or refused and why. */
 export interface LineResult extends Partial<Refusal> {
   ligne: number
-  resultat: 'appliquee' | 'connue' | 'refusee'
+  resultat: 'appliquee' | 'connue' | 'gelee' | 'refusee'
   /** Of a refused line: the fields that the type does not have, the first of them. */
   champs_inconnus?: string[]
 }
@@ -66,90 +65,43 @@ function unreadable(ligne: number, error: FieldError): LineResult {
   return { ligne, resultat: 'refusee', raison: error.message, ...names }
 }
 
-/** Applies well-formed lines. Retries with savepoints when a score may overflow midway. */
+/** Applies well-formed lines. */
 async function applyLines(store: Store, lines: readonly NumberedLine[]): Promise<LineResult[]> {
   if (lines.length === 0) return []
   let deadline: number | undefined
-  const apply = (outcomeOf: OutcomeOf) => {
-    const change: Change = {}
-    const work = (db: Db) => {
-      deadline ??= performance.now() + BATCH_MILLISECONDS
-      return applyBatch(db, lines, change, { outcomeOf, deadline })
-    }
-    return store.write(change, work, 'donnees')
-  }
-  try {
-    return await apply(applyStep)
-  } catch (error) {
-    if (error instanceof PointsError) return apply(applyCarefully)
-    throw error
-  }
-}
-
-/** Applies a step; returns undefined if it must be split first. */
-type OutcomeOf = (db: Db, step: Step) => Promise<StepOutcome | undefined>
-
-/** Rolls back a step that gives an author too many points. It is split until a single line is left, which is refused. */
-async function applyCarefully(db: Db, step: Step): Promise<StepOutcome | undefined> {
-  await db.exec('savepoint etape')
-  const outcome = await applyStep(db, step).catch(async (error) => {
-    // After any other fault there may be no transaction left to continue.
-    if (!(error instanceof PointsError)) throw error
-    await db.exec('rollback to savepoint etape')
-    return step.lines.length > 1 ? undefined : allRefused(step, { raison: error.message })
+  return inBatch(store, async (batch) => {
+    deadline ??= performance.now() + BATCH_MILLISECONDS
+    const end = deadline
+    const results: LineResult[] = []
+    const refuse = () => (results.length > 0 && performance.now() > end ? OUT_OF_TIME : undefined)
+    for await (const { step, outcome } of batch.apply(stepsOf(lines), refuse)) results.push(...resultsOf(step, outcome))
+    return results
   })
-  await db.exec('release savepoint etape')
-  return outcome
-}
-
-async function applyBatch(
-  db: Db,
-  lines: readonly NumberedLine[],
-  change: Change,
-  { outcomeOf, deadline }: { outcomeOf: OutcomeOf; deadline: number },
-): Promise<LineResult[]> {
-  const results: LineResult[] = []
-  const entries: JournalEntry[] = []
-  await Promise.all([makeLots(db), makeTouched(db)])
-  const waiting = stepsOf(lines).reverse()
-  for (let step = waiting.pop(); step; step = waiting.pop()) {
-    const isLate = results.length > 0 && performance.now() > deadline
-    const outcome = isLate ? allRefused(step, OUT_OF_TIME) : await outcomeOf(db, step)
-    if (!outcome) {
-      waiting.push(...halvesOf(step).reverse())
-      continue
-    }
-    results.push(...resultsOf(step, outcome))
-    entries.push(...step.lines.filter(({ number }) => !outcome.has(number)).map(entryOf))
-  }
-  if (entries.length > 0) {
-    const rangs = await settle(db)
-    if (Object.keys(rangs).length > 0) entries.push({ type: 'classement', rangs })
-    change.donnees = entries
-  }
-  return results
 }
 
 function* resultsOf({ lines, repeats }: Step, outcome: StepOutcome): Generator<LineResult> {
   for (const { number } of lines) yield resultOf(number, outcome.get(number) ?? 'appliquee')
-  for (const { number, of } of repeats) yield resultOf(number, outcome.get(of) ?? 'connue')
+  for (const { number, of } of repeats) yield resultOf(number, repeated(outcome.get(of)))
 }
 
-function resultOf(ligne: number, result: 'appliquee' | 'connue' | Refusal): LineResult {
+/** A line that is applied already when it comes again is known; a frozen one is frozen again. */
+function repeated(outcome: Outcome = 'connue'): Outcome {
+  return outcome === 'appliquee' ? 'connue' : outcome
+}
+
+function resultOf(ligne: number, result: Outcome): LineResult {
   return typeof result === 'string' ? { ligne, resultat: result } : { ligne, resultat: 'refusee', ...result }
 }
 
-function allRefused({ lines }: Step, refusal: Refusal): StepOutcome {
-  return new Map(lines.map(({ number }) => [number, refusal]))
-}
-
-function entryOf({ kind, isRemoval, row }: NumberedLine): JournalEntry {
-  const ids = Object.fromEntries(kind.key.map((name, i) => [name, row[i] as number]))
-  return { type: kind.type as JournalEntry['type'], supprime: isRemoval ? 1 : 0, ...ids }
-}
-
 /** The number of lines by result. */
-export function tally(results: readonly LineResult[]): { appliquees: number; connues: number; refusees: number } {
+export function tally(
+  results: readonly LineResult[],
+): Record<'appliquees' | 'connues' | 'refusees' | 'gelees', number> {
   const count = (wanted: LineResult['resultat']) => results.filter(({ resultat }) => resultat === wanted).length
-  return { appliquees: count('appliquee'), connues: count('connue'), refusees: count('refusee') }
+  return {
+    appliquees: count('appliquee'),
+    connues: count('connue'),
+    refusees: count('refusee'),
+    gelees: count('gelee'),
+  }
 }

@@ -31,12 +31,14 @@ export function completionOf(kind: Kind): string[] {
 const KEPT_BASE = (kind: Kind) =>
   `base_voulue = case when ${isAbsent(kind, 'score')} and ${isAbsent(kind, 'score_base')} then t.base else base_voulue end`
 
-/** Partial lines whose record the portal does not have. */
-export function missing(kind: Kind): Refusing {
+/** Partial lines whose record the portal does not have, nor another table. */
+export function missing(kind: Kind, alsoIn?: string): Refusing {
   const { table, type } = kind
+  const tables = alsoIn ? [table, alsoIn] : [table]
+  const isAbsentFrom = (each: string) => `not exists (select 1 from ${each} t where ${sameKey(kind, 't', 'l')})`
   return {
     select: `select l.ligne, 0 as id from ${lotOf(table)} l
-      where l.absents is not null and not exists (select 1 from ${table} t where ${sameKey(kind, 't', 'l')})`,
+      where l.absents is not null and ${tables.map(isAbsentFrom).join(' and ')}`,
     reason: () => `partiel changes a record, and the portal does not have this ${type}; a whole line adds it`,
   }
 }

@@ -16,7 +16,8 @@ export function portalRoutes(serve: ServeAction, { store, bounds }: { store: Sto
   serve(postValidations, async ({ body }) => {
     const lines = await linesOf(body, bounds.maxBulkLines)
     const results = await ingest(store, lines)
-    return { body: { ...tally(results), lignes: results } }
+    const { gelees, ...counts } = tally(results)
+    return { body: { ...counts, lignes: results, gelees } }
   })
 }
 

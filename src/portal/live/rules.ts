@@ -27,6 +27,10 @@ export interface Rules {
   refusals?: readonly Refusing[]
   /** A select of the lines that say just what the portal holds, where that is not `knownOf` their kind. */
   known?: string
+  /** Another table that records of the kind may be in. */
+  alsoIn?: string
+  /** A select of (ligne, resultat) of the lines that change nothing that is shown. */
+  unseen?: string
   /** A select of how many points more somebody may have had between the lines than after the last one. */
   between?: string
   apply: (db: Db) => Promise<void>

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Ranges } from '../../store/changes.js'
 import { applyMoves, forgetMoves, insertMoves, makeMoves } from '../../store/counted/moves.js'
-import { TOP_LEVEL } from '../../store/counted/tree.js'
 import { classement, classements, groupes, ORDERS } from '../../store/orders.js'
 import { fixed, type Statement, written } from '../../store/query.js'
 import { type Db, makeScratch, runInOrder } from '../../store/store.js'
@@ -51,10 +50,10 @@ export async function checkTouched(db: Db, between: number): Promise<void> {
   await db.run(markChecked)
 }
 
-/** Updates scores, rankings and orders to what the records say now. Returns which rankings changed, and between which keys. */
-export async function settle(db: Db): Promise<Ranges> {
+/** Updates scores, rankings and orders to what the records say now; authors of hidden statuts have no place. Returns which rankings changed, and between which keys. */
+export async function settle(db: Db, hidden: readonly string[]): Promise<Ranges> {
   await runInOrder(db, [insertPoints, removeOldRanks])
-  await deriveScoresOf(db, TOUCHED, 'touched_points')
+  await deriveScoresOf(db, TOUCHED, { points: 'touched_points', hidden })
   await runInOrder(db, [addNewRanks, joinGroups, insertAfter, ...replaceEntries])
   const moved = await applyMoves(db, ORDERS)
   await runInOrder(db, renewGroups)
@@ -123,7 +122,7 @@ const renewGroups = [
     `insert into groupes (groupe_cle, nom, nom_plie, nb_auteurs)
      select g.groupe_cle, a.groupe, a.groupe_plie, g.nb from (
        select t.groupe_cle,
-         (select sum(n.nb) from noeuds n where n.arbre = 'groupes/' || t.groupe_cle and n.niveau = ${TOP_LEVEL}) as nb,
+         ${groupes.total('t.groupe_cle')} as nb,
          (select o.id_auteur from auteurs o where (o.groupe_cle, o.id_auteur) >= (t.groupe_cle, 0)
             and o.cle_classement + 0 is not null order by o.groupe_cle, o.id_auteur limit 1) as id
        from (select distinct groupe_cle from touched_groups) as t

@@ -6,7 +6,7 @@ import type { Tables } from '../tables.js'
 import { type End, KEY, type Key, type Tie } from './key.js'
 import { MAX_MEMBERS } from './tree.js'
 
-/** All that there is to know of one order, or of many over one table. */
+/** The description of one order, or of many over one table. */
 export interface Declaration<K, R extends K> {
   /** The name in the table `noeuds`. Where there are many, a slash and a value follow it. */
   name: string
@@ -23,7 +23,7 @@ export interface Declaration<K, R extends K> {
   keyOf(row: K): Partial<Tie>
 }
 
-/** What tells one order of many. */
+/** Identifies one order of many. */
 export type Value = number | string
 
 /** Where a read starts; the value is that of one order of many. */

@@ -2,7 +2,7 @@ import { textOfRows } from '../query.js'
 import type { Db } from '../store.js'
 import { type Declaration, readsOf, type Value } from './declaration.js'
 import { endAt, FIRST, isBefore, isTie, KEY, type Key, type Tie, ZERO } from './key.js'
-import { countAll, leafOf, seek } from './tree.js'
+import { countAll, leafOf, seek, TOP_LEVEL } from './tree.js'
 
 /** Declares one order, or many over one table. `of` returns one of many, by its value. */
 export function order<K, R extends K>(declared: Declaration<K, R>): Order<K, R> {
@@ -186,6 +186,11 @@ export class Order<K, R extends K> {
     const { name, by, key } = this.declared
     const of = by ? `'${name}/' || ${alias}.${by.column}` : `'${name}'`
     return `${of} as arbre, ${KEY.map((c) => `${key[c] ? `${alias}.${key[c]}` : 0} as ${c}`).join(', ')}`
+  }
+
+  /** How many entries the order of a value has, in SQL; null if it has no tree. */
+  total(value: string): string {
+    return `(select sum(n.nb) from noeuds n where n.arbre = '${this.declared.name}/' || ${value} and n.niveau = ${TOP_LEVEL})`
   }
 
   /** A select of all entries. */

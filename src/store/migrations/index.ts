@@ -7,6 +7,7 @@ import { accounts } from './0006-accounts.js'
 import { groupe } from './0007-groupe.js'
 import { contest } from './0008-contest.js'
 import { groupes } from './0009-groupes.js'
+import { gel } from './0010-gel.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -19,6 +20,7 @@ export const migrations: readonly Migration[] = [
   groupe,
   contest,
   groupes,
+  gel,
 ]
 
 /** The schema that this program reads and writes; a store that says more was made by a newer one. */

@@ -7,14 +7,14 @@ import type { Regles } from '../../wire.js'
 export function Rules() {
   const { words } = useLanguage()
   const { answer } = useAnswer('/classement/regles', {})
-  const { departage, gel }: Partial<Regles> & { gel?: string | null } = answer ?? {}
+  const { departage, gel }: Partial<Regles> = answer ?? {}
   return (
     <p class="rules">
       {/* The line keeps its height until it is known. */}
       {departage ? words.classement.departage[departage] : '\u00a0'}
       {gel && (
         <strong>
-          {words.classement.frozen} <Time instant={gel} withTime />
+          {words.classement[Date.parse(gel) > Date.now() ? 'freezes' : 'frozen']} <Time instant={gel} withTime /> UTC
         </strong>
       )}
     </p>
