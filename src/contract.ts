@@ -114,6 +114,11 @@ export interface Page<Row> {
   more: boolean
 }
 
+/** A page of counted rows. `debut` is the first of its rows, from 0. */
+export function countedPage<Row>(rows: Row[], debut: number, limite: number, total: number): Page<Row> {
+  return { rows, debut, limite, total, more: debut + limite < total }
+}
+
 /** What a read answers: a body of its schema, and the page that it shows where it is a list. */
 export type Answer<B extends TSchema> = { body: Static<B>; page?: Omit<Page<unknown>, 'rows'> }
 

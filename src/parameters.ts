@@ -75,7 +75,7 @@ export function contains(what: string): Parameter<string> {
 
 /** A word that must be equal, ASCII case aside; the value is already lower case. */
 export function equals(what: string): Parameter<string> {
-  return filter(`The ${what}, whatever its ASCII case.`, lowerAscii)
+  return filter(`The ${what}, ignoring ASCII case.`, lowerAscii)
 }
 
 function filter(description: string, normalize: (text: string) => string): Parameter<string> {
@@ -126,7 +126,7 @@ export function id(description: string): Parameter<number> {
 
 const MAX_ID_VALUES = 100
 
-/** Identifiers, any of which may match: `name=1,2`, `name[]=1&name[]=2` or `name[0]=1`. */
+/** Identifiers. A record matches if it has one of them: `name=1,2`, `name[]=1&name[]=2` or `name[0]=1`. */
 export function ids(description: string, maxValues = MAX_ID_VALUES): Parameter<number> & { maxValues: number } {
   return { schema: Id, description, parse: parseId, emptyIsAbsent: true, maxValues }
 }

@@ -788,7 +788,7 @@ export interface operations {
                 titre?: string;
                 /** @description Text that the subtitle contains, whatever its case and accents. */
                 soustitre?: string;
-                /** @description The language, whatever its ASCII case. */
+                /** @description The language, ignoring ASCII case. */
                 lang?: string;
                 /** @description The score. */
                 score?: number;
@@ -1124,9 +1124,9 @@ export interface operations {
             query?: {
                 /** @description Text that the name contains, whatever its case and accents. */
                 nom?: string;
-                /** @description The status, whatever its ASCII case. */
+                /** @description The status, ignoring ASCII case. */
                 statut?: string;
-                /** @description The language, whatever its ASCII case. */
+                /** @description The language, ignoring ASCII case. */
                 lang?: string;
                 /** @description These authors. */
                 "id_auteur[]"?: number[];
@@ -1134,7 +1134,7 @@ export interface operations {
                 debut_auteurs?: number;
                 /** @description Rows a page. */
                 limite?: number;
-                /** @description The group, whatever its ASCII case. */
+                /** @description The group, ignoring ASCII case. */
                 groupe?: string;
             };
             header?: never;
@@ -1392,7 +1392,7 @@ export interface operations {
                 id_rubrique?: number;
                 /** @description Only the points earned in this year or month, by date of validation in UTC. */
                 periode?: string;
-                /** @description The group, whatever its ASCII case. */
+                /** @description The group, ignoring ASCII case. */
                 groupe?: string;
                 /** @description Only these authors, with their places among each other. */
                 "id_auteur[]"?: number[];
@@ -1455,7 +1455,7 @@ export interface operations {
                 id_rubrique?: number;
                 /** @description Only the points earned in this year or month, by date of validation in UTC. */
                 periode?: string;
-                /** @description The group, whatever its ASCII case. */
+                /** @description The group, ignoring ASCII case. */
                 groupe?: string;
             };
             header?: never;
@@ -1605,7 +1605,7 @@ export interface operations {
             query?: {
                 /** @description Text that the name contains, whatever its case and accents. */
                 nom?: string;
-                /** @description The operating system, whatever its ASCII case. */
+                /** @description The operating system, ignoring ASCII case. */
                 os?: string;
                 /** @description Zero-based row that the page of virtual environments starts at; past the end the list is empty. */
                 debut_environnements_virtuels?: number;

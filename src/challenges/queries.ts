@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import type { Page } from '../contract.js'
+import { countedPage, type Page } from '../contract.js'
 import { found } from '../errors.js'
 import { UNKNOWN_DATE } from '../instant.js'
 import { challenges } from '../model/kinds.js'
@@ -84,7 +84,7 @@ export async function findValidations(
 ): Promise<Page<ValidationRow>> {
   const total = await countValidations(db, idChallenge)
   const rows = await validationsFrom(db, idChallenge, debut, limite)
-  return { rows, debut, limite, total, more: debut + limite < total }
+  return countedPage(rows, debut, limite, total)
 }
 
 /** Who solved a challenge, the latest solver first and unknown dates last; at one time the higher id first. Throws `resource_not_found`. */

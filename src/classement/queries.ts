@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Page } from '../contract.js'
+import { countedPage, type Page } from '../contract.js'
 import { found, Problem } from '../errors.js'
 import { UNKNOWN_DATE } from '../instant.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
@@ -49,11 +49,10 @@ export async function findPageAmong(
   { debut = 0, autour_de, limite = DEFAULT_PAGE_ROWS }: Asked,
 ): Promise<Page<RankedRow>> {
   const ranked = await findAmong(db, ids)
-  const total = ranked.length
   const own = ranked.findIndex(({ id_auteur }) => id_auteur === autour_de)
   if (autour_de !== undefined && own < 0) throw notRanked('This')
   const first = autour_de === undefined ? debut : debutAround(own, limite)
-  return { rows: ranked.slice(first, first + limite), debut: first, limite, total, more: first + limite < total }
+  return countedPage(ranked.slice(first, first + limite), first, limite, ranked.length)
 }
 
 interface Asked {

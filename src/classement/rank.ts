@@ -1,4 +1,4 @@
-import type { Page } from '../contract.js'
+import { countedPage, type Page } from '../contract.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import type { Order } from '../store/counted/order.js'
 import { classement } from '../store/orders.js'
@@ -31,7 +31,7 @@ export async function findRanked(
   const rows = await ranking.rankedPage(db, debut, limite, (row, rank) => {
     return { ...row, place: rank + 1 }
   })
-  return { rows, debut, limite, total, more: debut + limite < total }
+  return countedPage(rows, debut, limite, total)
 }
 
 /** Some authors ranked among themselves, with their positions in the whole ranking. It leaves out those who hold no place. */

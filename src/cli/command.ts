@@ -5,7 +5,7 @@ import { openStore } from '../store/open.js'
 import type { OpenOptions } from '../store/opening.js'
 import type { Store } from '../store/store.js'
 
-/** A command with options, each of which the environment may set. Its action receives `OptionsOf` them. */
+/** A command with options. The environment may set each of them. Its action receives `OptionsOf` them. */
 export function command(name: string, description: string, options: CommandOptions): Command {
   const made = new Command(name).description(description)
   for (const [option, described] of Object.entries(options)) made.addOption(toOption(option, described))

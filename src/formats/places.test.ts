@@ -113,7 +113,7 @@ describe.each(engines)('the places of a file, compared with those of %s:', (engi
       ['  places: 1 of 2 differs from the file', '    "b": 1 in the file, 2 in the portal', withDate(1, 1)],
     ],
     [
-      'some times, of which some contradict the places',
+      'some times, and some of them contradict the places',
       [team(1, 'a', 5, 2), team(2, 'b', 5, 1), team(3, 'c', 4, 1), team(4, 'd', 4, 2), team(5, 'e', 4)],
       [
         '  places: 3 of 5 differ from the file',

@@ -1,4 +1,4 @@
-import type { Page } from '../contract.js'
+import { countedPage, type Page } from '../contract.js'
 import { DEFAULT_PAGE_ROWS } from '../parameters.js'
 import { statement } from '../store/query.js'
 import type { Db } from '../store/store.js'
@@ -8,7 +8,7 @@ import type { GroupeRow } from './contract.js'
 export async function findGroupes(db: Db, debut = 0, limite = DEFAULT_PAGE_ROWS): Promise<Page<GroupeRow>> {
   const [rows, counted] = await Promise.all([db.all(selectGroupes, { debut, limite }), db.get(countGroupes, {})])
   const total = Number(counted?.nb)
-  return { rows, debut, limite, total, more: debut + limite < total }
+  return countedPage(rows, debut, limite, total)
 }
 
 const selectGroupes = statement<{ debut: number; limite: number }>()((q, p) =>
